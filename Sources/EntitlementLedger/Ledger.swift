@@ -40,6 +40,8 @@ public final class Ledger: Sendable {
     public let exporter: Exporter
     /// Erases customers.
     public let eraser: Eraser
+    /// Reads ids of transactions for the search.
+    package let identifiers: IdentifierFollower
     /// nil for who only reads.
     private let appending: Appender?
     /// The vault with what is given and destroyed; nil: its key is not at hand.
@@ -191,6 +193,10 @@ public final class Ledger: Sendable {
             appending = nil
         }
         reports = Reports(questions: questions, rollUps: rollUps)
+        identifiers = IdentifierFollower(
+            questions: questions,
+            opened: storage == nil ? nil : opened
+        )
         prover = Prover(
             identity: identity,
             log: log,

@@ -25,6 +25,7 @@ extension Auditor {
         audit.checkCheckpoints()
         if scope != .hashes { audit.checkVault() }
         if scope == .everything { audit.checkDeletedEvidence() }
+        if scope == .everything { audit.checkIdentifiers() }
         audit.checkViews()
         if scope == .everything { audit.checkRollUps() }
         if let archive, scope != .quick { audit.checkArchive(archive, progress) }
@@ -209,6 +210,17 @@ private struct LogAudit {
             report.orphans = made - min(made, streams.count)
         } catch {
             report.faults.note(.vault, nil, error.auditSentence)
+        }
+    }
+
+    /// The vault's ids are derived from the log, as views are.
+    mutating func checkIdentifiers() {
+        do {
+            try auditor.questions.vault.checkIdentifiers()
+            guard try auditor.questions.vault.identifiersEnd() > end.size else { return }
+            report.faults.note(.view, nil, "ids are searched beyond the log's end")
+        } catch {
+            report.faults.note(.view, nil, error.auditSentence)
         }
     }
 

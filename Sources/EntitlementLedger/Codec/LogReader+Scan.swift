@@ -90,6 +90,12 @@ extension EventKind {
     /// Whether only a purchase is.
     var isOfPurchase: Bool { Self.ofPurchases.contains(self) }
 
+    /// Whether events of this kind may hold a transaction's id.
+    var holdsTransaction: Bool { Self.holding.contains(self) }
+
+    private static let holding = KindSet {
+        ($0.required + $0.optional).contains(.transactionID)
+    }
     private static let naming = KindSet {
         ($0.required + $0.optional).contains { $0.placement == .stream }
     }

@@ -1,3 +1,4 @@
+import Encodings
 package import Entitlements
 import EventLog
 
@@ -7,14 +8,27 @@ package enum IdentifierMatch: Sendable, Hashable {
     case customer(CustomerID)
     /// A purchase, and who owns it now; nil: nobody, or their name is erased.
     case purchase(PurchaseName, owner: CustomerID?)
+    /// A transaction or order, by the purchase that it is one of, and who owns that now.
+    case transaction(PurchaseName, owner: CustomerID?)
 
     /// The customer that it leads to; nil: nobody.
     package var customer: CustomerID? {
         switch self {
         case .customer(let id): id
-        case .purchase(_, let owner): owner
+        case .purchase(_, let owner), .transaction(_, let owner): owner
         }
     }
+}
+
+/// What a search found, and where it has not looked yet.
+package struct IdentifierSearch: Sendable, Hashable {
+    /// What the id names.
+    package var matches: [IdentifierMatch] = []
+    /// Events whose transactions are not read yet: the log's first ones, behind those that are.
+    package var unread: UInt64 = 0
+
+    /// Begins with nothing.
+    package init() {}
 }
 
 extension Questions {
@@ -24,35 +38,67 @@ extension Questions {
         "rc_billing", "promotional",
     ]
 
-    /// What an id names that somebody reads out: a customer's, a purchase's, or the original id of one in
-    /// any of the stores (row 8.6).
+    /// What an id names that somebody reads out: a customer's, a purchase's, the original id of one in
+    /// any of the stores, or that of a transaction or order (row 8.6).
     ///
     /// Ids are looked up whole: names stand nowhere in clear.
     ///
-    /// Cost: a look-up in the vault for each way to read the text, and the owners of each purchase that is
-    /// found.
+    /// Cost: a look-up in the vault for each way to read the text and for each of its shards, the last
+    /// events whose transactions are not read yet, and the owners of each purchase that is found.
     package func search(
         _ text: String,
         in environment: StoreEnvironment,
         at now: Instant
-    ) throws -> [IdentifierMatch] {
+    ) throws -> IdentifierSearch {
         let size = try size()
         if views.end < size { try views.catchUp() }
-        var matches: [IdentifierMatch] = []
+        var search = IdentifierSearch()
         if let customer = CustomerID(text),
             try recordedStream(.customer(customer), in: environment) != nil
         {
-            matches.append(.customer(customer))
+            search.matches.append(.customer(customer))
         }
+        var found: Set<PurchaseName> = []
         for purchase in Self.purchases(namedBy: text) {
             guard let stream = try recordedStream(.purchase(purchase), in: environment) else {
                 continue
             }
-            matches.append(
+            found.insert(purchase)
+            search.matches.append(
                 .purchase(purchase, owner: try owner(of: stream, at: now, size: size))
             )
         }
-        return matches
+        guard Identifier.isValid(text) else { return search }
+        let (streams, unread) = try streams(ofTransaction: text, size: size)
+        search.unread = unread
+        for stream in streams {
+            guard let name = try vault.name(of: stream),
+                name.environment == environment.rawValue,
+                case .purchase(let purchase)? = Subject(name.subject),
+                found.insert(purchase).inserted
+            else { continue }
+            search.matches.append(
+                .transaction(purchase, owner: try owner(of: stream, at: now, size: size))
+            )
+        }
+        return search
+    }
+
+    /// The streams in whose records a transaction's id stands, and how many records were not looked at.
+    ///
+    /// The last records that are not read yet are read here: what was just bought is found.
+    private func streams(
+        ofTransaction text: String,
+        size: UInt64
+    ) throws -> (streams: [UInt64], unread: UInt64) {
+        let end = min(try vault.identifiersEnd(), size)
+        let start = max(end, size - min(size, IdentifierFollower.batch))
+        var streams = Set(try vault.streams(holding: text))
+        for held in try heldIdentifiers(from: start, upTo: size)
+        where held.text.isSame(as: text) {
+            streams.insert(held.stream)
+        }
+        return (streams.sorted(), start - end)
     }
 
     /// The purchases that a text may name.

@@ -89,6 +89,28 @@ package final class DraftVault: Vault {
     /// None is prepared here: what the base prepared is the base's to finish.
     package var preparedErasure: VaultErasure? { nil }
 
+    /// The base's.
+    package func identifiersEnd() throws -> UInt64 { try base.identifiersEnd() }
+
+    /// The base's: those of a draft are read from its log.
+    package func streams(holding identifier: String) throws -> [UInt64] {
+        try base.streams(holding: identifier)
+    }
+
+    /// The base's.
+    package func checkIdentifiers() throws { try base.checkIdentifiers() }
+
+    /// Adds none: what a draft records goes with it.
+    @discardableResult
+    package func add(
+        _ identifiers: some Collection<HeldIdentifier>,
+        from start: UInt64,
+        upTo end: UInt64
+    ) -> Bool { false }
+
+    /// Removes none: they are the base's.
+    package func removeIdentifiers() {}
+
     /// Refused: nothing is erased in a draft.
     package func prepare(_ erasure: VaultErasure) throws { throw Self.refusal }
 

@@ -26,6 +26,13 @@ package struct KeylessVault: VaultReader {
     /// Nobody can tell.
     package func check() throws -> UInt64 { throw Self.fault }
 
+    /// Nobody is found.
+    package func identifiersEnd() -> UInt64 { 0 }
+    /// Nobody is found.
+    package func streams(holding identifier: String) -> [UInt64] { [] }
+    /// Nobody can tell.
+    package func checkIdentifiers() throws { throw Self.fault }
+
     /// What is asked of it that takes the key.
     package static let fault = LogStorageFault(.unreadable, "the master key is not at hand")
 }

@@ -1,4 +1,5 @@
 package import Crypto
+import Encodings
 import Synchronization
 
 /// Names and keys that live as long as the process.
@@ -14,6 +15,8 @@ package final class MemoryVault: Vault {
         var nextCounter: UInt64 = 1
         var closed: Set<UInt64> = []
         var prepared: VaultErasure?
+        var identifiers: Set<HeldIdentifier> = []
+        var identifiersEnd: UInt64 = 0
         var randomness: RandomSource
     }
 
@@ -84,6 +87,7 @@ package final class MemoryVault: Vault {
         state.withLock { state in
             for stream in streams {
                 state.closed.insert(stream)
+                state.identifiers = state.identifiers.filter { $0.stream != stream }
                 guard let name = state.streams.removeValue(forKey: stream)?.name else { continue }
                 if state.numbers[name] == stream { state.numbers[name] = nil }
             }
@@ -118,5 +122,40 @@ package final class MemoryVault: Vault {
     /// See `Vault`.
     package func keys(of stream: UInt64) -> StreamKeys? {
         state.withLock { $0.streams[stream]?.keys }
+    }
+}
+
+extension MemoryVault {
+    /// See `Vault`.
+    package func identifiersEnd() -> UInt64 { state.withLock { $0.identifiersEnd } }
+
+    /// See `Vault`.
+    package func streams(holding identifier: String) -> [UInt64] {
+        let held = state.withLock { $0.identifiers }
+        return held.filter { $0.text.isSame(as: identifier) }.map(\.stream).sorted()
+    }
+
+    /// Does nothing: memory is not checked.
+    package func checkIdentifiers() {}
+
+    /// See `Vault`.
+    @discardableResult
+    package func add(
+        _ identifiers: some Collection<HeldIdentifier>,
+        from start: UInt64,
+        upTo end: UInt64
+    ) -> Bool {
+        state.withLock { state in
+            guard state.identifiersEnd == start else { return false }
+            let closed = state.closed
+            state.identifiers.formUnion(identifiers.filter { !closed.contains($0.stream) })
+            state.identifiersEnd = end
+            return true
+        }
+    }
+
+    /// See `Vault`.
+    package func removeIdentifiers() {
+        state.withLock { ($0.identifiers, $0.identifiersEnd) = ([], 0) }
     }
 }

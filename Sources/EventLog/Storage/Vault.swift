@@ -74,7 +74,7 @@ package protocol KeyReader: Sendable {
 }
 
 /// Names and keys as they are read.
-package protocol VaultReader: NameReader, KeyReader {
+package protocol VaultReader: NameReader, KeyReader, IdentifierReader {
     /// Checks that every stream is there and whole, that each is found by its name, and that a
     /// second copy of each stands where the vault keeps one.
     ///
@@ -150,7 +150,7 @@ package protocol ErasableVault: Sendable {
 }
 
 /// Names and keys: small, durable, erasable.
-package protocol Vault: VaultReader, NameVault, ErasableVault {
+package protocol Vault: VaultReader, NameVault, ErasableVault, IdentifierKeeper {
     /// Signs checkpoints.
     var checkpointKey: Curve25519.Signing.PrivateKey { get }
 }

@@ -7,11 +7,13 @@ import Synchronization
 /// Names and keys in one synchronous LMDB environment.
 ///
 /// Tables: `streams` (stream number → sealed entry or tombstone), in the order of
-/// the counters, and `names`, which is derived from it (``VaultNames``).
+/// the counters, `names`, which is derived from it (``VaultNames``), and `identifiers`, which is
+/// derived from the log (``VaultIdentifiers``).
 package final class LMDBVault: Vault {
     let environment: LMDB.Environment
     let streams: Table
     let names: VaultNames
+    let identifiers: VaultIdentifiers
     /// Where streams are new.
     let log: LMDBLog
     /// The log's when the vault was opened: streams up to it must be there.
@@ -127,6 +129,9 @@ package final class LMDBVault: Vault {
             )
         }
         self.names = names
+        identifiers = try mappingFaults {
+            try VaultIdentifiers(environment: environment, isReadOnly: isReadOnly)
+        }
         guard let current = epochKeys.keys(of: try mappingFaults { try names.generation() }) else {
             throw LogStorageFault(.damaged, "the vault is of other epoch keys")
         }
@@ -192,7 +197,7 @@ package final class LMDBVault: Vault {
     /// Reads with the epoch keys of the moment, again where they were rotated meanwhile.
     ///
     /// `body`: nil where it met another generation.
-    private func reading<Answer>(_ body: (EpochKeys) throws -> Answer?) throws -> Answer {
+    func reading<Answer>(_ body: (EpochKeys) throws -> Answer?) throws -> Answer {
         for _ in 0..<Self.attempts {
             let epochs = epochs
             if let answer = try mappingFaults({ try body(epochs) }) { return answer }
@@ -255,7 +260,7 @@ package final class LMDBVault: Vault {
     }
 
     /// Whether the vault is sealed under other epoch keys by now.
-    private func isOutdated(_ epochs: EpochKeys) throws -> Bool {
+    func isOutdated(_ epochs: EpochKeys) throws -> Bool {
         guard let stands = try names.generation() else { return false }
         return stands != epochs.generation
     }

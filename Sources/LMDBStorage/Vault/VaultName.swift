@@ -32,3 +32,15 @@ extension VaultNames {
         }
     }
 }
+
+extension VaultNames {
+    /// A number for what stands together in a table: sums of them differ where sets do.
+    ///
+    /// The finalizer of SplitMix64, prng.di.unimi.it/splitmix64.c.
+    static func fingerprint(_ first: UInt64, _ second: UInt64, _ third: UInt64) -> UInt64 {
+        var word = first ^ (second &* 0x9E37_79B9_7F4A_7C15) ^ third
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}

@@ -244,14 +244,8 @@ final class VaultNames: Sendable {
         }
     }
 
-    /// A number for a pair of key and stream: sums of them differ where sets do.
-    ///
-    /// The finalizer of SplitMix64, prng.di.unimi.it/splitmix64.c.
     private static func fingerprint(_ name: Name, _ stream: UInt64) -> UInt64 {
-        var word = name.high ^ (name.low &* 0x9E37_79B9_7F4A_7C15) ^ stream
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
+        fingerprint(name.high, name.low, stream)
     }
 
     private func cover<Transaction: ReadableTransaction & ~Copyable>(

@@ -12,7 +12,7 @@ final class JobBoard: Sendable {
     enum Job: String, CaseIterable {
         case archive, audit
         case auditEverything = "audit_everything"
-        case backfill, checkpoint, drift, products, reports, stores, trust, webhooks
+        case backfill, checkpoint, drift, identifiers, products, reports, stores, trust, webhooks
     }
 
     init(clock: @escaping @Sendable () -> Instant) { self.clock = clock }

@@ -98,6 +98,7 @@ extension LedgerServer {
         if let schedule = options.drift {
             jobs.append(DriftWatch(service: service, schedule: schedule))
         }
+        if !options.ledger.isReadOnly { jobs.append(IdentifierWatch(service: service)) }
         if let interval = options.storeWatch {
             jobs.append(
                 StoreWatch(service: service, interval: interval, silence: options.silence)

@@ -29,12 +29,13 @@ extension PageTable {
     private static func search(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let text = call.query[.search].map(Self.trimmed)
         let environment = try call.environment()
-        var matches: [IdentifierMatch] = []
+        var search = IdentifierSearch()
         if let text, !text.isEmpty {
-            matches = try await service.blocking {
+            search = try await service.blocking {
                 try service.ledger.questions.search(text, in: environment, at: call.now)
             }
         }
+        let matches = search.matches
         let found = Set(matches.compactMap(\.customer))
         if call.format == .html, found.count == 1, matches.allSatisfy({ $0.customer != nil }),
             let customer = found.first
@@ -53,6 +54,8 @@ extension PageTable {
                 SearchPage.Hit(kind: .customer, id: id.text, customer: customer)
             case .purchase(let name, _):
                 SearchPage.Hit(kind: .purchase, id: name.description, customer: customer)
+            case .transaction(let name, _):
+                SearchPage.Hit(kind: .transaction, id: name.description, customer: customer)
             }
         }
         let rows = Page.Rows(
@@ -67,6 +70,7 @@ extension PageTable {
             hits: hits,
             environment: environment.name
         )
+        page.unread = search.unread
         page.carried = call.carriedPairs
         if PageTable.sections(of: call.caller, among: call.pages).contains(.deliveries) {
             page.deliveries = call.link(["deliveries"])

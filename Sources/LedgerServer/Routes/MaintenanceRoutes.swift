@@ -115,6 +115,7 @@ extension RouteTable {
             let events = try service.ledger.auditor.rebuild { _, _ in
                 if isEnded() { throw CancellationError() }
             }
+            try service.ledger.identifiers.readAnew { if isEnded() { throw CancellationError() } }
             try service.ledger.reports.rollUp(environment)
             return events
         }

@@ -12,6 +12,8 @@ package struct SearchPage: Sendable {
     package var carried: [(name: String, value: String)] = []
     /// The environment that was searched.
     package var environment: String
+    /// Events whose transactions are not searched yet.
+    package var unread: UInt64 = 0
     /// Where messages that stores sent are looked at; nil: nowhere.
     package var deliveries: String?
 
@@ -25,7 +27,7 @@ package struct SearchPage: Sendable {
         package var customer: (id: String, path: String)?
 
         /// What an id may be.
-        package enum Kind: String, Sendable { case customer, purchase }
+        package enum Kind: String, Sendable { case customer, purchase, transaction }
 
         /// Names a hit.
         package init(kind: Kind, id: String, customer: (id: String, path: String)?) {
@@ -63,6 +65,11 @@ package struct SearchPage: Sendable {
             page.element("button", ["class": "primary"]) { $0.write(PageWords.search[language]) }
         }
         guard text != nil else { return }
+        if unread > 0 {
+            page.element("p", ["class": "card answer warn", "role": "status"]) { page in
+                page.write(SearchWords.unread.filled(language) { _ in String(unread) })
+            }
+        }
         if hits.isEmpty { writeNothing(to: &page) } else { writeHits(to: &page) }
     }
 
@@ -115,24 +122,30 @@ package struct SearchPage: Sendable {
 /// The words of the search.
 package enum SearchWords {
     static let what = Sentence(
-        "Whole ids alone: a customer's, or a purchase's, as STORE/ORIGINAL_ID or its original id "
-            + "alone. Names are kept sealed, so that no beginning of one finds anything. Ids of "
-            + "single transactions and orders are not searched yet: take the original id of the "
-            + "purchase.",
-        "IDは完全な形で入力してください。顧客ID、または購入（STORE/ORIGINAL_ID、元のIDのみでも可）。"
-            + "名前は暗号化されているため、前方一致では見つかりません。個々の取引や注文のIDはまだ検索できません。"
-            + "購入の元のIDを使ってください。",
-        "請輸入完整識別碼：客戶識別碼，或購買（STORE/ORIGINAL_ID，或僅原始識別碼）。"
-            + "名稱皆加密保存，無法以開頭字元搜尋。目前尚不支援單筆交易與訂單的識別碼，請使用購買的原始識別碼。"
+        "Whole ids alone: a customer's, a purchase's, as STORE/ORIGINAL_ID or its original id alone, a "
+            + "transaction's, or a Google order's (GPA.…). Names are kept sealed, so that no beginning of "
+            + "one finds anything. The order number of an Apple receipt is not in what Apple signs: ask "
+            + "Apple for its transactions.",
+        "IDは完全な形で入力してください。顧客ID、購入（STORE/ORIGINAL_ID、元のIDのみでも可）、取引ID、"
+            + "またはGoogleの注文ID（GPA.…）。名前は暗号化されているため、前方一致では見つかりません。"
+            + "Appleの領収書の注文番号は署名データに含まれません。取引IDをAppleに照会してください。",
+        "請輸入完整識別碼：客戶識別碼、購買（STORE/ORIGINAL_ID，或僅原始識別碼）、交易識別碼，"
+            + "或 Google 訂單編號（GPA.…）。名稱皆加密保存，無法以開頭字元搜尋。"
+            + "Apple 收據的訂單編號不在其簽署的資料中，請向 Apple 查詢交易識別碼。"
+    )
+    static let unread = Sentence(
+        "Ids of transactions in {count} older events are still being read: search again in a while.",
+        "古いイベント{count}件の取引IDを読み込み中です。しばらくしてから再検索してください。",
+        "仍在讀取 {count} 筆較舊事件的交易識別碼，請稍後再搜尋。"
     )
     static let hits = Sentence("Found", "見つかったもの", "搜尋結果")
     static let nobody = Sentence("nobody owns it now", "現在の所有者なし", "目前沒有擁有者")
     static let nothing = Sentence("Nothing found", "見つかりません", "找不到結果")
     static let tried = Sentence(
-        "Tried in {environment}: a customer of this id, a purchase of this name, and an original id "
-            + "of this text in every store.",
-        "{environment}で、このIDの顧客、この名前の購入、全ストアの元のIDを確認しました。",
-        "已在 {environment} 嘗試：此識別碼的客戶、此名稱的購買，以及所有商店中的原始識別碼。"
+        "Tried in {environment}: a customer of this id, a purchase of this name, an original id of this "
+            + "text in every store, and a transaction or order of this id.",
+        "{environment}で、このIDの顧客、この名前の購入、全ストアの元のID、このIDの取引・注文を確認しました。",
+        "已在 {environment} 嘗試：此識別碼的客戶、此名稱的購買、所有商店中的原始識別碼，以及此識別碼的交易或訂單。"
     )
     static let checkEnvironment = Sentence(
         "Another environment? Purchases of testers are in sandbox.",
@@ -159,6 +172,12 @@ package enum SearchWords {
         switch kind {
         case .customer: Sentence("matched: customer id", "一致：顧客ID", "符合：客戶識別碼")
         case .purchase: Sentence("matched: purchase", "一致：購入", "符合：購買")
+        case .transaction:
+            Sentence(
+                "matched: a transaction or order of",
+                "一致：次の購入の取引・注文",
+                "符合：此購買的交易或訂單"
+            )
         }
     }
 }

@@ -217,6 +217,13 @@ final class SimulatedVault: Vault {
         ErasedCopies(generation: 0)
     }
 
+    // No schedule searches.
+    func identifiersEnd() -> UInt64 { 0 }
+    func streams(holding identifier: String) -> [UInt64] { [] }
+    func checkIdentifiers() {}
+    func add(_: some Collection<HeldIdentifier>, from: UInt64, upTo: UInt64) -> Bool { false }
+    func removeIdentifiers() {}
+
     func name(of stream: UInt64) -> StreamName? {
         state.withLock { $0.entries[stream]?.name }
     }

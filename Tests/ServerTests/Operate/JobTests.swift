@@ -194,6 +194,7 @@ struct `A job` {
             let jobs = LedgerServer.jobs(server.options, server.service)
             let names = [
                 "archive", "audit", "audit_everything", "backfill", "checkpoint", "drift",
+                "identifiers",
                 "reports", "stores", "trust",
             ]
             #expect(jobs.map(\.job.rawValue).sorted() == names)

@@ -98,7 +98,7 @@ struct `A form of a customer's page` {
                 in: .production,
                 at: server.clock.now
             )
-            #expect(matches.map(\.customer) == ["bob"])
+            #expect(matches.matches.map(\.customer) == ["bob"])
         }
     }
 

@@ -68,7 +68,7 @@ extension RouteTable {
                 purchase.description,
                 in: request.environment,
                 at: call.now
-            ).compactMap(\.customer)
+            ).matches.compactMap(\.customer)
         }
         do {
             let answer = try await service.sync.extend(

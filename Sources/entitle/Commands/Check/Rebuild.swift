@@ -33,6 +33,7 @@ struct Rebuild: ParsableCommand {
         let progress = Progress("rebuilt")
         let events = try options.withLedger(writing: true, recovery: .rebuild) { ledger in
             let events = try ledger.auditor.rebuild { progress.show($0, of: $1) }
+            try ledger.identifiers.readAnew()
             try ledger.reports.rollUp(options.environment())
             return events
         }

@@ -1,0 +1,50 @@
+package import Encodings
+
+/// An id that stands whole in the sealed part of a stream's records.
+package struct HeldIdentifier: Hashable, Sendable {
+    /// The stream.
+    package var stream: UInt64
+    /// The id; ids are bytes (Model, "Events").
+    @Bytewise package var text: String
+
+    /// Makes one.
+    package init(stream: UInt64, text: String) {
+        self.stream = stream
+        self.text = text
+    }
+}
+
+/// Finds streams by the ids that stand sealed in their records.
+///
+/// It is derived from the log and follows behind it: what it lacks is read from there.
+package protocol IdentifierReader: Sendable {
+    /// How many of the log's first records it was filled from.
+    func identifiersEnd() throws -> UInt64
+
+    /// The streams in whose records an id stands, of those records, ascending; none that is erased.
+    ///
+    /// Cost: a digest and a look-up for each shard.
+    func streams(holding identifier: String) throws -> [UInt64]
+
+    /// Checks that what it was filled with is there and whole.
+    ///
+    /// - Throws: `LogStorageFault.damaged`. Cost: one pass over it.
+    func checkIdentifiers() throws
+}
+
+/// Keeps them.
+package protocol IdentifierKeeper: IdentifierReader {
+    /// Adds the ids of the records from where it ends, durably; those of streams that are erased are
+    /// passed over.
+    ///
+    /// - Returns: false where it ends elsewhere by now: nothing was added.
+    @discardableResult
+    func add(
+        _ identifiers: some Collection<HeldIdentifier>,
+        from start: UInt64,
+        upTo end: UInt64
+    ) throws -> Bool
+
+    /// Removes all of them, to be filled anew.
+    func removeIdentifiers() throws
+}

@@ -1,0 +1,57 @@
+package import EventLog
+import Synchronization
+
+/// Ids by which somebody is found who reads one out.
+extension LMDBVault {
+    /// See `Vault`.
+    package func identifiersEnd() throws -> UInt64 {
+        try reading { epochs in
+            guard let cover = try identifiers.cover() else { return 0 }
+            if cover.generation == epochs.generation { return cover.end }
+            return try isOutdated(epochs) ? nil : 0
+        }
+    }
+
+    /// See `Vault`.
+    package func streams(holding identifier: String) throws -> [UInt64] {
+        let found: [UInt64] = try reading { epochs in
+            if let streams = try identifiers.streams(holding: identifier, epochs) { return streams }
+            // One that a program left behind which does not know of it holds nothing.
+            return try isOutdated(epochs) ? nil : []
+        }
+        let closed = closedStreams
+        return found.filter { !closed.contains($0) }
+    }
+
+    /// See `Vault`.
+    package func checkIdentifiers() throws { try mappingFaults { try identifiers.check() } }
+
+    /// See `Vault`.
+    @discardableResult
+    package func add(
+        _ identifiers: some Collection<HeldIdentifier>,
+        from start: UInt64,
+        upTo end: UInt64
+    ) throws -> Bool {
+        try files?.check()
+        return try writer.withLock { writer in
+            // Who was closed before has its turn behind this lock: none comes in between.
+            let closed = closedStreams
+            let held = Set(identifiers.lazy.filter { !closed.contains($0.stream) })
+            return try mappingFaults {
+                try self.identifiers.add(
+                    held,
+                    from: start,
+                    upTo: end,
+                    epochs,
+                    using: &writer.randomness
+                )
+            }
+        }
+    }
+
+    /// See `Vault`.
+    package func removeIdentifiers() throws {
+        try writer.withLock { _ in try mappingFaults { try identifiers.clear() } }
+    }
+}

@@ -1,0 +1,222 @@
+import Crypto
+import DurableFiles
+import EventLog
+import Foundation
+import LMDB
+import Testing
+
+@testable import LMDBStorage
+
+/// The vault's table of ids (row 8.6, Z6).
+struct `Ids of a vault` {
+    private static let masterKey = [UInt8](repeating: 7, count: 32)
+
+    /// A ledger's directory, opened at will.
+    private struct Place {
+        let path: String
+        var vaultPath: String { path + "/" + LedgerDirectory.vaultName }
+
+        init(_ folder: String) throws {
+            path = folder + "/ledger"
+            try LedgerDirectory.create(
+                at: path,
+                masterKey: masterKey,
+                origin: "ledger.test/log",
+                created: "2026-01-01T00:00:00.000Z",
+                randomness: .system
+            )
+        }
+
+        func open<Result>(
+            _ key: [UInt8] = masterKey,
+            isReadOnly: Bool = false,
+            _ body: (LMDBVault) throws -> Result
+        ) throws -> Result {
+            let log = try LMDBLog(path: path + "/log", isReadOnly: isReadOnly)
+            defer { log.close() }
+            let vault = try LMDBVault(
+                path: vaultPath,
+                keyFile: EpochKeyFile(vaultPath: vaultPath, masterKey: key),
+                log: log,
+                isReadOnly: isReadOnly,
+                clock: { 1_780_000_000_000 },
+                randomness: .system
+            )
+            defer { vault.close() }
+            return try body(vault)
+        }
+
+        /// Changes the table as nobody should.
+        func damage(_ body: (borrowing WriteTransaction, Table) throws -> Void) throws {
+            let environment = try LMDB.Environment(path: vaultPath, options: .init())
+            defer { environment.close() }
+            let table = try #require(try environment.table("identifiers", create: false))
+            try environment.write { try body($0, table) }
+        }
+
+        /// Whether some file of the ledger holds these bytes.
+        func holds(_ bytes: [UInt8]) throws -> Bool {
+            for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+                // Of a folder there is none.
+                let content = FileManager.default.contents(atPath: path + "/" + name)
+                if content?.range(of: Data(bytes)) != nil { return true }
+            }
+            return false
+        }
+    }
+
+    private static func name(_ number: Int) -> StreamName {
+        StreamName(environment: 0, subject: "purchase/play_store/\(number)")
+    }
+
+    private static func order(_ number: Int) -> String { "GPA.3300-1111-2222-\(10_000 + number)" }
+
+    /// Streams, each with an id of its own and one that all share.
+    private static func fill(_ vault: LMDBVault, _ count: Int) throws -> [UInt64] {
+        let streams = try (0..<count).map { try vault.reserveStream(of: name($0)) }
+        try vault.commitAll()
+        let own = streams.enumerated().map { HeldIdentifier(stream: $1, text: order($0)) }
+        let shared = streams.prefix(3).map { HeldIdentifier(stream: $0, text: "shared") }
+        #expect(try vault.add(own + shared, from: 0, upTo: 50))
+        return streams
+    }
+
+    private static func erase(_ streams: [UInt64], in vault: LMDBVault) throws {
+        try vault.prepare(
+            VaultErasure(streams: streams, signal: SignalDigest(high: 1, low: 2))
+        )
+        try vault.finishErasure()
+    }
+
+    @Test func `are found whole, by no beginning and no other writing, also by who only reads`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let streams = try place.open { try Self.fill($0, 20) }
+            for isReadOnly in [true, false] {
+                try place.open(isReadOnly: isReadOnly) { vault in
+                    for (number, stream) in streams.enumerated() {
+                        #expect(try vault.streams(holding: Self.order(number)) == [stream])
+                    }
+                    #expect(try vault.streams(holding: "shared") == streams.prefix(3).sorted())
+                    let whole = Self.order(3)
+                    for text in [
+                        String(whole.dropLast()), String(whole.prefix(3)), whole.lowercased(),
+                        whole + " ", "",
+                    ] { #expect(try vault.streams(holding: text) == [], "\(text)") }
+                    #expect(try vault.identifiersEnd() == 50)
+                    try vault.checkIdentifiers()
+                }
+            }
+        }
+    }
+
+    @Test func `go on where they ended, once`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            try place.open { vault in
+                let streams = try Self.fill(vault, 2)
+                let more = [HeldIdentifier(stream: streams[0], text: "later")]
+                #expect(try !vault.add(more, from: 0, upTo: 60), "it ends elsewhere")
+                #expect(try vault.streams(holding: "later") == [])
+                #expect(try vault.add(more, from: 50, upTo: 60))
+                #expect(try vault.add(more, from: 60, upTo: 70), "the same again is no second")
+                #expect(try vault.streams(holding: "later") == [streams[0]])
+                try vault.checkIdentifiers()
+                try vault.removeIdentifiers()
+                #expect(try vault.identifiersEnd() == 0)
+                #expect(try vault.streams(holding: "later") == [])
+            }
+        }
+    }
+
+    // Z6
+    @Test func `go with their stream, and stay for those that share its shard`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let (streams, gone) = try place.open { vault in
+                let streams = try Self.fill(vault, 400)
+                // Two of one shard: among so many there are some.
+                let shards = Dictionary(grouping: streams, by: StreamNumber.shard(of:))
+                let pair = try #require(shards.values.first { $0.count > 1 })
+                let gone = [streams[0], pair[0]]
+                try Self.erase(gone, in: vault)
+                return (streams, Set(gone))
+            }
+            for key in [Self.masterKey, Self.masterKey.reversed().map { $0 ^ 1 }] {
+                if key != Self.masterKey {
+                    // Another master key changes nothing of them.
+                    _ = try LedgerDirectory.rotateMasterKey(
+                        at: place.path,
+                        from: Self.masterKey,
+                        to: key,
+                        randomness: .system
+                    )
+                }
+                try place.open(key) { vault in
+                    for (number, stream) in streams.enumerated() {
+                        let found = try vault.streams(holding: Self.order(number))
+                        #expect(found == (gone.contains(stream) ? [] : [stream]))
+                    }
+                    #expect(try vault.streams(holding: "shared").contains(streams[1]))
+                    #expect(try !vault.streams(holding: "shared").contains(streams[0]))
+                    #expect(try vault.identifiersEnd() == 50, "nothing is read again")
+                    try vault.checkIdentifiers()
+                    let late = [HeldIdentifier(stream: streams[0], text: "late")]
+                    #expect(try vault.add(late, from: 50, upTo: 50))
+                }
+            }
+            for number in 0..<3 {
+                let id = Array(Self.order(number).utf8)
+                #expect(try !place.holds(id))
+                #expect(try !place.holds(Array(SHA256.hash(data: Data(id)).prefix(8))))
+            }
+            #expect(try place.holds(Array("identifiers".utf8)), "the control: files are searched")
+        }
+    }
+
+    @Test func `that were damaged are told, and those of a program that knew none are none`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            _ = try place.open { try Self.fill($0, 5) }
+            try place.damage { transaction, table in
+                let first = try #require(
+                    try transaction.get(table, Key(0)) { value in value.copy(0..<value.count) }
+                )
+                var other = first
+                other[8] ^= 1
+                try transaction.put(table, Key(0), other.span)
+            }
+            try place.open { vault in
+                #expect(try vault.identifiersEnd() == 0, "another generation's is empty")
+                #expect(try vault.streams(holding: Self.order(1)) == [])
+                let id = HeldIdentifier(stream: 1 << 12, text: "anew")
+                #expect(try vault.add([id], from: 0, upTo: 1))
+                try vault.checkIdentifiers()
+            }
+            try place.damage { transaction, table in
+                var keys: [Key] = []
+                try transaction.scan(table) { key in keys.append(Key(key)) }
+                for key in keys where key.count == 16 { _ = try transaction.delete(table, key) }
+            }
+            let found = try place.open { vault in
+                #expect(throws: LogStorageFault.self) { try vault.checkIdentifiers() }
+            }
+            #expect(found?.code == .damaged)
+        }
+    }
+}
+
+extension WriteTransaction {
+    /// Lends every key of a table.
+    @available(*, noasync)
+    fileprivate func scan(_ table: Table, _ body: (Span<UInt8>) -> Void) throws {
+        try scan(table, from: nil) { key, _ in
+            body(key)
+            return true
+        }
+    }
+}

@@ -37,7 +37,7 @@ extension LedgerServer {
     /// Answers requests; `isOwners`: of the ledger's owner.
     static func responder(_ service: LedgerService, isOwners: Bool = false) -> LedgerResponder {
         LedgerResponder(
-            RouteTable.routes + PageTable.routes(beside: options.simulator),
+            RouteTable.routes + PageTable.routes(beside: service.simulator),
             service,
             isOwners: isOwners
         )

@@ -1,6 +1,7 @@
 public import Encodings
 public import Entitlements
 import EventLog
+import LedgerAPI
 import Synchronization
 
 /// A request of a client or of support: what it is known by.
@@ -170,7 +171,7 @@ extension Appender {
     /// Notes that a customer asks to be erased, as `signal.noted` `erasure_requested`: whoever runs the ledger
     /// does it (row 9.5).
     public func noteErasureRequest(of customer: CustomerID, _ request: Request) throws -> Receipt {
-        let data = EventData(.signalNoted, [.name: .text("erasure_requested")])
+        let data = EventData(.signalNoted, [.name: .text(ListedEvent.erasureRequestName)])
         return try decide(request, customer, data) { _, _ in .record }
     }
 

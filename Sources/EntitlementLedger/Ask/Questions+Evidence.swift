@@ -1,6 +1,7 @@
 package import Encodings
-import Entitlements
+package import Entitlements
 import EventLog
+import PostingIndex
 
 extension Questions {
     /// The evidence of an event, opened and put together again: the bytes as they were received.
@@ -44,6 +45,35 @@ extension Questions {
         let text = try evidence(of: sequence).map { String(decoding: $0, as: UTF8.self) }
         members.append(JSONMember("evidence", .optional(text)))
         return .object(members)
+    }
+
+    /// The first event that was read from the evidence of an event; nil: it has none, or is erased.
+    package func firstEvent(ofEvidenceAt sequence: UInt64) throws -> RecordedEvent? {
+        var header: RecordHeader?
+        try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
+        guard let header, header.attached == .evidence else { return nil }
+        return try event(at: header.attachedAt)
+    }
+
+    /// The earlier event of the same signal in an event's stream, for which the fold passes the event over
+    /// (E1); nil: it counts.
+    ///
+    /// Cost: the headers of its stream's earlier events of its kind.
+    package func earlierEvent(ofSignalAt sequence: UInt64) throws -> UInt64? {
+        var header: RecordHeader?
+        try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
+        guard let header else { return nil }
+        if views.end <= sequence { try views.catchUp() }
+        let earlier = try views.entries(of: header.stream, below: sequence)
+            .filter { $0.kind == header.kind }.map(\.sequence)
+        var found: UInt64?
+        try log.readRecords(earlier) { sequence, record in
+            guard found == nil, !LostRecord.isOne(record) else { return }
+            let other = try RecordHeader(reading: record)
+            guard other.stream == header.stream, other.signal == header.signal else { return }
+            found = sequence
+        }
+        return found
     }
 
     /// The content of a shared part of evidence.

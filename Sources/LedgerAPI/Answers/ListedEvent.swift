@@ -102,3 +102,13 @@ extension Form<UInt64> {
         )
     }
 }
+
+extension ListedEvent {
+    /// The name of the note by which a customer asks to be erased.
+    package static let erasureRequestName = "erasure_requested"
+
+    /// Whether a customer asks by it to be erased (row 9.5).
+    package var isErasureRequest: Bool {
+        type == EventKind.signalNoted.name && data["name"]?.string == Self.erasureRequestName
+    }
+}

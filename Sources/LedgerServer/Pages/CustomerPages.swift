@@ -67,9 +67,10 @@ extension PageTable {
         var shown = page
         shown.carried = call.carriedPairs
         shown.done = call.query[.done].flatMap { CustomerForm(rawValue: $0) }
+        let id = try call.customer.text
+        shown.eraseCommand = "entitle erase \(id.shellWord) --confirm \(id.shellWord)"
         var body = XMLText()
         shown.write(to: &body)
-        let id = try call.customer.text
         return Page(
             title: id,
             section: .customers,

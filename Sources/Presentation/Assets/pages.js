@@ -29,6 +29,24 @@ document.addEventListener("click", async (event) => {
 // What needs a script shows itself only where there is one.
 for (const element of document.querySelectorAll("[data-script]")) element.hidden = false;
 
+// Times stand in UTC. Where the reader's clock says otherwise theirs stands beside them, in a table as their title.
+function tellLocalTimes(part) {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, {
+    year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
+  });
+  for (const time of part.querySelectorAll("time[datetime*=T]")) {
+    const date = new Date(time.dateTime);
+    if (time.title || Number.isNaN(date.getTime()) || date.getTimezoneOffset() === 0) continue;
+    time.title = format.format(date);
+    if (time.closest("table, svg, pre, a, button, summary")) continue;
+    const local = document.createElement("span");
+    local.className = "quiet";
+    local.textContent = ` (${time.title})`;
+    time.after(local);
+  }
+}
+tellLocalTimes(document);
+
 // A form whose control is moved is sent once the control is let go.
 for (const form of document.querySelectorAll("form[data-live]")) {
   form.addEventListener("change", () => form.requestSubmit());
@@ -171,7 +189,10 @@ for (const button of document.querySelectorAll("[data-stream]")) {
     if (!answer.ok || isPaused) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const [old, part] = [document, page].map((one) => one.getElementById(button.dataset.liveTarget));
-    if (old && part && !old.contains(document.activeElement)) old.replaceWith(part);
+    if (old && part && !old.contains(document.activeElement)) {
+      old.replaceWith(part);
+      tellLocalTimes(part);
+    }
   };
   events.onmessage = () => {
     if (isAsked || isPaused) return;

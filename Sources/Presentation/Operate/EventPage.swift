@@ -12,6 +12,10 @@ package struct EventPage: Sendable {
     package var proof: RecordProofAnswer?
     /// Whether whoever looks may have a proof.
     package var mayProve: Bool
+    /// What is told of its evidence; nil: it has none, or it does not open.
+    package var evidence: Evidence?
+    /// The earlier event that it repeats, and where its page is; nil: it counts.
+    package var repeated: (sequence: UInt64, path: String)?
     /// The page of whom or what it is about; nil: there is none for whoever looks.
     package var subject: String?
     /// Where the event before it is; nil: nowhere.
@@ -58,6 +62,7 @@ package struct EventPage: Sendable {
             }
         }
         page.card(EventWords.evidence[language]) { writeEvidence(to: &$0) }
+        page.card(EvidenceWords.decision[language]) { writeDecision(to: &$0) }
         page.card("CloudEvents") { page in
             let text = event.jsonValue.indented
             let shown = text.utf8.count > Self.textLimit ? String(text.prefix(4096)) + "…" : text
@@ -65,14 +70,6 @@ package struct EventPage: Sendable {
             page.copier("event-json", language)
         }
         if mayProve { page.card(EventWords.proof[language]) { writeProof(to: &$0) } }
-    }
-
-    private func writeEvidence(to page: inout XMLText) {
-        guard let digest = told.evidence else {
-            return page.element("p") { $0.write(EventWords.noEvidence[language]) }
-        }
-        page.element("p") { $0.write(EventWords.hasEvidence[language]) }
-        page.pairs([("SHA-256", .code(digest))])
     }
 
     private func writeProof(to page: inout XMLText) {

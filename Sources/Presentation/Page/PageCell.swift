@@ -115,7 +115,7 @@ extension XMLText {
                 // 2026-01-02T03:04:05.678Z, which ends a line between date and time alone.
                 text.element("span") { $0.write(String(cell.text.prefix(10))) }
                 text.write(" ")
-                text.element("span") { $0.write(cell.text.dropFirst(11).prefix(8) + "Z") }
+                text.element("span") { $0.write(cell.text.dropFirst(11).prefix(8) + " UTC") }
             }
         }
     }

@@ -170,6 +170,38 @@ struct `The page of a customer` {
             #expect(count == 1)
         }
     }
+
+    // row 9.5
+    @Test func `says that the customer asks to be erased, since when, and what does it`()
+        async throws
+    {
+        try await Self.refunded { server, visitor in
+            let path = "/console/customers/anna"
+            let before = try PageText(try await visitor.get(path).body)
+            #expect(!before.texts.contains("The customer asks to be erased"))
+            for (id, seconds) in [("a", -60), ("b", 0)] as [(String, Int64)] {
+                server.clock.now = noon.plus(seconds: seconds)
+                _ = try server.ledger.appender.noteErasureRequest(
+                    of: "anna",
+                    EntitlementLedger.Request(id: id, source: Source.app, environment: .production)
+                )
+            }
+            for language in Language.allCases {
+                let answer = try await visitor.get(path + "?lang=" + language.rawValue)
+                let page = try PageText(answer.body)
+                #expect(page.texts.contains("entitle erase anna --confirm anna"))
+                #expect(page.values.contains(noon.plus(seconds: -60).description), "the first")
+            }
+            let page = try PageText(try await visitor.get(path).body)
+            #expect(page.texts.contains("The customer asks to be erased"))
+            // Whoever may erase is led to the form.
+            let form = path + "/erase"
+            #expect(!page.links.contains(form))
+            let admin = try PageVisitor(server, with: .admin)
+            let whole = try PageText(try await admin.get(path).body)
+            #expect(whole.links.contains { $0.hasPrefix(form) })
+        }
+    }
 }
 
 /// The search for a customer (row 8.6).
@@ -198,6 +230,32 @@ struct `A search for what a customer reads out` {
             server.audit.add(name: "a-text-that-was-searched-for")
             let path = "/console/customers?q=a-text-that-was-searched-for"
             #expect(try await visitor.get(path).body.contains("a-text-that-was-searched-for"))
+        }
+    }
+
+    @Test func `leads from the order that a receipt names to its customer`() async throws {
+        try await `The page of a customer`.refunded { server, visitor in
+            try `The page of a customer`.record(
+                server,
+                "renewal",
+                .purchaseRenewed,
+                at: server.clock.now,
+                [
+                    .transactionID: .text("GPA.1-2"),
+                    .productID: .text(`The page of a customer`.product),
+                    .productKind: .text("auto_renewable"),
+                    .expiresAt: .instant(server.clock.now),
+                ]
+            )
+            for _ in 0..<2 {
+                let answer = try await visitor.get("/console/customers?q=GPA.1-2")
+                #expect(answer.headers[.location] == "/console/customers/anna")
+                _ = try server.ledger.identifiers.readOn()
+            }
+            let rows = try await visitor.get("/console/customers.json?q=GPA.1-2")
+            #expect(rows.body.contains(#""matched":"transaction""#), "\(rows.body)")
+            let nothing = try await visitor.get("/console/customers?q=GPA.1-")
+            #expect(nothing.status == 200)
         }
     }
 

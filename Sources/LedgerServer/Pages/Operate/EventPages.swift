@@ -196,12 +196,16 @@ extension PageTable {
         let mayProve = call.caller.has(.audit)
         var page = EventPage(language: call.language, told: found, mayProve: mayProve)
         if mayProve { page.proof = try await provenIfSigned(sequence, service) }
+        page.evidence = try await judged(sequence, service)
+        page.repeated = try await service.blocking {
+            try service.ledger.questions.earlierEvent(ofSignalAt: sequence)
+        }.map { ($0, call.link(toEvent: $0)) }
         page.subject = call.link(toSubjectOf: found)
         page.previous = previous.map { call.link(toEvent: $0) }
         page.next = next.map { call.link(toEvent: $0) }
         var body = XMLText()
         page.write(to: &body)
-        var members = found.jsonValue.members ?? []
+        var members = (found.jsonValue.members ?? []) + page.evidenceMembers
         if mayProve { members.append(JSONMember("proof", page.proof?.jsonValue ?? .null)) }
         return Page(
             title: page.title,

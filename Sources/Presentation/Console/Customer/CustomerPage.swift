@@ -17,6 +17,8 @@ package struct CustomerPage: Sendable {
     package var later: [UInt64] = []
     /// The forms that whoever reads may send.
     package var forms: [CustomerForm] = []
+    /// The command that erases the customer; nil: it is not shown.
+    package var eraseCommand: String?
     /// What a form did just now.
     package var done: CustomerForm?
     /// What the forms of the page carry along: names and values.
@@ -69,6 +71,7 @@ package struct CustomerPage: Sendable {
         if let done { writeDone(done, to: &page) }
         PointControls(page: self).writeBanner(to: &page)
         writeAnswer(to: &page)
+        writeErasureRequest(to: &page)
         writeWarnings(to: &page)
         writeFeatures(to: &page)
         writeDrawing(to: &page)

@@ -68,7 +68,7 @@ struct `The page of an event that a store signed` {
             shown.repeated = (7, "/console/events/7")
             var text = XMLText()
             shown.write(to: &text)
-            let tags = try PageText("<html>" + text.text + "</html>")
+            let tags = try PageText("<!doctype html><html>" + text.text + "</html>")
             #expect(tags.texts.contains("untrusted_root"))
             #expect(tags.texts.contains { $0.contains("repeats an earlier event") })
             #expect(tags.links.contains("/console/events/7"))

@@ -101,6 +101,11 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]
+        ),
 
         // Row 0: texts of values and bytes
         .target(name: "Encodings", swiftSettings: house + counted),
@@ -145,6 +150,12 @@ let package = Package(
             name: "LMDBStorage",
             dependencies: ["DurableFiles", "Encodings", "EventLog", "LMDB", "Salvage", crypto],
             swiftSettings: house + counted
+        ),
+        // Row 2: the journals of several machines, which no embedder links
+        .target(
+            name: "PostgresStorage",
+            dependencies: ["CPostgres", "EventLog"],
+            swiftSettings: house
         ),
         .target(
             name: "LedgerAPI",
@@ -248,8 +259,8 @@ let package = Package(
                 "CLinux", "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations", "LedgerBenchmarks",
-                "LedgerAPI", "LedgerServer", "Presentation", "Salvage", "Scenarios",
-                "StoreSimulator", "Stores",
+                "LedgerAPI", "LedgerServer", "PostgresStorage", "Presentation", "Salvage",
+                "Scenarios", "StoreSimulator", "Stores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house
@@ -308,6 +319,18 @@ let package = Package(
             swiftSettings: house
         ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
+        // What tools/cluster starts, stops and kills
+        .executableTarget(
+            name: "cluster-node",
+            dependencies: ["EventLog", "PostgresStorage"],
+            path: "Tests/ClusterNode",
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "ClusterTests",
+            dependencies: ["EventLog", "LMDBStorage", "PostgresStorage"],
+            swiftSettings: house
+        ),
         .testTarget(
             name: "SalvageTests",
             dependencies: ["EventLog", "Salvage", crypto],

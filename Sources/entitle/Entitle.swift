@@ -49,7 +49,7 @@ struct Entitle: ParsableCommand {
                     ConfigCommand.self,
                     TestNotification.self,
                     Simulate.self, Status.self, Doctor.self,
-                    Bench.self, SchemaCommand.self,
+                    Bench.self, ClusterCommand.self, SchemaCommand.self,
                 ]
             ),
         ]

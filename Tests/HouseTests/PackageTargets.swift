@@ -13,6 +13,7 @@ enum PackageTargets {
         "EventLog": ["Glibc", "Synchronization"],
         "LMDB": ["Darwin", "Glibc", "Musl", "Synchronization"],
         "PostingIndex": ["Dispatch", "FoundationEssentials", "Synchronization"],
+        "PostgresStorage": ["Glibc", "Synchronization"],
         "Salvage": ["Dispatch", "Synchronization"],
         "LMDBStorage": ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"],
         "EntitlementLedger": ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"],

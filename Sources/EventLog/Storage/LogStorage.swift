@@ -223,6 +223,8 @@ public struct LogStorageFault: Error, Sendable, Equatable {
         case busy
         /// A record of a format that this version does not know (E5).
         case newerFormat = "newer_format"
+        /// Of several machines, this one may not write now: nothing of the batch stands.
+        case noLeader = "no_leader"
     }
 
     /// Makes a fault.

@@ -98,6 +98,11 @@ package struct SchemaFile: Sendable {
             ClaimAnswer.self,
             "`claim CUSTOMER --signed-transaction FILE… --json`, one item for each file in their order; the items of `POST /v1/customers/{id}/restore` are the same."
         ),
+        SchemaFile(
+            "cluster-check",
+            ClusterCheckAnswer.self,
+            "`cluster check --json`: what of a PostgreSQL could lose what it acknowledged."
+        ),
         SchemaFile("config", ConfigurationAnswer.self, "`config show --json`."),
         SchemaFile(
             "diff",

@@ -123,6 +123,12 @@ extension OperationFault {
                 hint: "others are reading it in great number: run the same command again"
             )
         case .newerFormat: self.init(newer: fault.message, place)
+        case .noLeader:
+            self.init(
+                Code("no_leader", .tryAgain),
+                fault.message,
+                hint: "run the same command again: what was recorded is found by its id"
+            )
         }
     }
 

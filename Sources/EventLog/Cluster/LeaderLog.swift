@@ -1,0 +1,234 @@
+import Synchronization
+
+/// The log of the node that leads: what is appended is durable in the cluster's journal first, then
+/// stands in the node's own files.
+package final class LeaderLog: LogStorage {
+    private let journal: any ClusterJournal
+    private let own: any LogStorage
+    private let state: Mutex<State>
+
+    private struct State {
+        var leadership: Leadership
+        /// What was confirmed last.
+        var known: JournalEnd
+        /// A commit whose outcome nobody knows, with the tree's edge behind it.
+        var doubt: Doubt?
+        /// Once another one leads, or the own files failed, this one never leads again.
+        var isOver = false
+        var randomness: RandomSource
+    }
+
+    private struct Doubt {
+        var batch: LogBatch
+        var root: Digest
+    }
+
+    /// Leads.
+    ///
+    /// `known`: the row as the taking of the lease returned it; the node's own log ends there.
+    ///
+    /// - Throws: `LogStorageFault.damaged` where it ends elsewhere.
+    package init(
+        _ journal: any ClusterJournal,
+        over own: any LogStorage,
+        as leadership: Leadership,
+        from known: JournalEnd,
+        randomness: RandomSource
+    ) throws {
+        let end = try own.end()
+        guard end.size == known.size, end.edge.root == known.root else {
+            throw LogStorageFault(.damaged, "this copy does not end where the cluster's log does")
+        }
+        self.journal = journal
+        self.own = own
+        state = Mutex(State(leadership: leadership, known: known, randomness: randomness))
+    }
+
+    /// What is durable on a second machine, as this leader was told.
+    package var confirmed: JournalEnd { state.withLock(\.known) }
+
+    /// Whether it may still append.
+    package var isLeading: Bool { state.withLock { !$0.isOver } }
+
+    /// See `LogStorage`: durable in the journal, then in the node's files.
+    ///
+    /// - Throws: `LogStorageFault.outcomeUnknown` where nobody can tell, and `noLeader` where another
+    ///   one leads: nothing of the batch stands then.
+    package func append(_ batch: LogBatch) throws -> LogEnd {
+        try state.withLock { state in
+            guard !state.isOver else { throw Self.deposed }
+            guard state.doubt == nil else { throw Self.inDoubt }
+            let end = try own.end()
+            guard batch.first == end.size, end.size == state.known.size else {
+                throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
+            }
+            let packed = JournalBatch(batch, after: end.edge)
+            let outcome = journal.append(
+                packed,
+                endingAt: batch.end(after: end),
+                decidedOn: state.known,
+                as: state.leadership
+            )
+            switch outcome {
+            case .committed(let known, _):
+                state.known = known
+                return try keep(batch, &state)
+            case .refused(let fault):
+                if [.deposed, .moved].contains(fault.code) { state.isOver = true }
+                throw LogStorageFault(fault)
+            case .unknown:
+                state.doubt = Doubt(batch: batch, root: packed.root)
+                throw Self.inDoubt
+            }
+        }
+    }
+
+    /// The node's own files get what the journal has: where they fail, another one is to lead.
+    private func keep(_ batch: LogBatch, _ state: inout State) throws -> LogEnd {
+        do {
+            return try own.append(batch)
+        } catch {
+            state.isOver = true
+            throw LogStorageFault(
+                .outcomeUnknown,
+                "it is recorded, but this node's own files did not take it"
+            )
+        }
+    }
+
+    /// See `LogStorage`: a doubt is settled by a renewal under another id, so that a call that is on its
+    /// way yet is refused by the fence.
+    package func reopen() throws {
+        try state.withLock { state in
+            try own.reopen()
+            guard let doubt = state.doubt, !state.isOver else { return }
+            let known = try renew(&state)
+            state.doubt = nil
+            if known == state.known { return }
+            guard known.root == doubt.root else {
+                state.isOver = true
+                throw Self.deposed
+            }
+            state.known = known
+            _ = try keep(doubt.batch, &state)
+        }
+    }
+
+    /// Renews the lease, and settles what is in doubt.
+    ///
+    /// - Throws: `LogStorageFault.noLeader` where another one leads, `outcomeUnknown` where the journal
+    ///   does not answer.
+    package func renew() throws {
+        if state.withLock({ $0.doubt != nil }) { return try reopen() }
+        try state.withLock { state in
+            guard !state.isOver else { throw Self.deposed }
+            guard try renew(&state) == state.known else {
+                state.isOver = true
+                throw Self.deposed
+            }
+        }
+    }
+
+    /// - Returns: where the journals end, durably.
+    private func renew(_ state: inout State) throws -> JournalEnd {
+        let leader = LeaderID(using: &state.randomness)
+        switch journal.renew(state.leadership, as: leader, confirmed: state.known) {
+        case .committed(let end, let leadership):
+            state.leadership = leadership
+            return end
+        case .refused(let fault):
+            if fault.code == .deposed { state.isOver = true }
+            throw LogStorageFault(fault)
+        case .unknown:
+            // It may lead under either id: who cannot tell leads no more, and takes the lease anew.
+            state.isOver = true
+            throw Self.inDoubt
+        }
+    }
+
+    private static let deposed = LogStorageFault(.noLeader, "another node leads")
+    private static let inDoubt = LogStorageFault(
+        .outcomeUnknown,
+        "the cluster's database did not say whether it is recorded"
+    )
+}
+
+/// What a leader reads stands in its own files.
+extension LeaderLog {
+    /// See `LogReader`.
+    package func end() throws -> LogEnd { try own.end() }
+
+    /// See `LogReader`.
+    package func readBlocks(
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
+    ) throws { try own.readBlocks(from: first, upTo: end, body) }
+
+    /// See `LogReader`.
+    package func readRecords(
+        _ sequences: [UInt64],
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
+    ) throws { try own.readRecords(sequences, body) }
+
+    /// See `LogReader`.
+    package func attached(at sequence: UInt64) throws -> [UInt8]? {
+        try own.attached(at: sequence)
+    }
+
+    /// See `LogReader`.
+    package func readAttached(
+        from first: UInt64,
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Bool
+    ) throws { try own.readAttached(from: first, body) }
+
+    /// See `LogReader`.
+    package func sharedPart(_ digest: Digest) throws -> [UInt8]? { try own.sharedPart(digest) }
+
+    /// See `LogReader`.
+    package func checkpoints() throws -> [(size: UInt64, note: String)] { try own.checkpoints() }
+
+    /// See `LogReader`.
+    package func lastCheckpoint() throws -> (size: UInt64, note: String)? {
+        try own.lastCheckpoint()
+    }
+
+    /// See `LogReader`.
+    package func newStreams(from first: UInt64) throws -> [NewStream] {
+        try own.newStreams(from: first)
+    }
+
+    /// See `LogReader`.
+    package func awaitTakeOver() throws { try own.awaitTakeOver() }
+
+    /// See `TileSource`.
+    package func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+        try own.tile(level: level, index: index)
+    }
+
+    /// See `LogStorage`.
+    package func keepCheckpoint(size: UInt64, note: String) throws {
+        try own.keepCheckpoint(size: size, note: note)
+    }
+
+    /// See `LogStorage`.
+    package func tookOver(upTo stream: UInt64) { own.tookOver(upTo: stream) }
+
+    /// See `LogStorage`.
+    package func removeTakenOver() throws { try own.removeTakenOver() }
+}
+
+extension LogStorageFault {
+    /// What a journal refused, as storage says it.
+    fileprivate init(_ fault: JournalFault) {
+        let code: Code =
+            switch fault.code {
+            case .deposed, .moved, .unavailable, .readOnly, .notSynchronous: .noLeader
+            case .full: .full
+            case .newerFormat: .newerFormat
+            case .damaged: .damaged
+            case .missing, .notEmpty, .notPermitted, .refused: .unreadable
+            }
+        self.init(code, fault.message)
+    }
+}

@@ -1,0 +1,29 @@
+/// Tells whether a lease moves, by a clock since the machine's start: no clock of the day takes part.
+package struct LeaseWatch: Sendable {
+    /// How long a lease stands that nobody renews, milliseconds.
+    package static let duration: Int64 = 5000
+    /// How long what a leader decided counts without a renewal, milliseconds from its beginning.
+    package static let trustedDuration: Int64 = 4000
+
+    private var seen: (term: UInt64, beat: UInt64, since: Int64)?
+    private let duration: Int64
+
+    /// Has seen nothing.
+    package init(duration: Int64 = Self.duration) { self.duration = duration }
+
+    /// Notes a lease as it was read.
+    ///
+    /// `readAt`: milliseconds since the machine's start, taken before it was read.
+    ///
+    /// - Returns: whether it stood unchanged for its whole duration, so that it may be taken.
+    package mutating func note(_ lease: JournalLease, readAt: Int64) -> Bool {
+        guard let seen, seen.term == lease.leadership.term, seen.beat == lease.beat,
+            seen.since <= readAt
+        else {
+            seen = (lease.leadership.term, lease.beat, readAt)
+            return false
+        }
+        // Fits: both are times since a start, the second is not the earlier one.
+        return readAt - seen.since >= duration
+    }
+}

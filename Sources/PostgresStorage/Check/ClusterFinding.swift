@@ -1,0 +1,53 @@
+/// Why a database is not to hold a cluster's journals, with what to do.
+package struct ClusterFinding: Sendable, Equatable {
+    /// Which.
+    package var code: Code
+    /// A sentence; names no host and nobody.
+    package var what: String
+    /// What to do.
+    package var remedy: String
+
+    /// What can be found; a closed set, whose words stay.
+    package enum Code: String, Sendable, CaseIterable {
+        /// It cannot be reached.
+        case unreachable
+        /// It is older than PostgreSQL 15.
+        case tooOld = "too_old"
+        /// It only reads.
+        case readOnly = "read_only"
+        /// A pooler stands before it.
+        case pooler
+        /// It names no synchronous standby.
+        case noStandby = "no_standby"
+        /// It is content with any machine that connects.
+        case anyStandby = "any_standby"
+        /// None of those that it names is there.
+        case standbyAway = "standby_away"
+        /// Our role may not see who is there.
+        case standbyHidden = "standby_hidden"
+        /// The connection string does not lead to the standby.
+        case standbyUnseen = "standby_unseen"
+        /// Commits are durable nowhere, or on one machine.
+        case commitWeak = "commit_weak"
+        /// A disk is not waited for.
+        case fsyncOff = "fsync_off"
+        /// A page that is written half is not mended.
+        case pagesTorn = "pages_torn"
+        /// A wait for the standby would be cancelled, which looks like a success.
+        case statementTimeout = "statement_timeout"
+        /// Its clock differs from this machine's.
+        case clockDiffers = "clock_differs"
+        /// Our role may not make the schema, or not write to it.
+        case notPermitted = "not_permitted"
+        /// The schema is of a newer program.
+        case newerFormat = "newer_format"
+    }
+
+    /// Whether somebody who is content with one machine may pass over it.
+    package var isOfStandby: Bool {
+        switch code {
+        case .noStandby, .anyStandby, .standbyAway, .standbyHidden, .standbyUnseen: true
+        default: false
+        }
+    }
+}

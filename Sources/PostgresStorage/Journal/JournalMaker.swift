@@ -1,0 +1,138 @@
+package import EventLog
+
+/// Makes a cluster in a database, whole or not at all: one transaction.
+package final class JournalMaker: ClusterMaker {
+    private let connection: PostgresConnection
+    private let schema: JournalSchema
+    private var size: UInt64 = 0
+    private var root = TreeHash.emptyRoot
+    private var vaultPosition: UInt64 = 0
+
+    /// Milliseconds for one statement of it.
+    private static let patience: Int64 = 600_000
+
+    /// Begins: tables and functions.
+    ///
+    /// `text`: libpq's connection string.
+    ///
+    /// - Throws: ``JournalFault``: `notEmpty` where there is such a schema.
+    package init(_ text: String, schema: JournalSchema) throws {
+        self.schema = schema
+        do {
+            connection = try PostgresConnection(text, within: 5)
+        } catch {
+            throw JournalFault(.unavailable, error.message)
+        }
+        try run("BEGIN")
+        for statement in schema.creation { try run(statement) }
+    }
+
+    /// Adds items of the vault, in their order.
+    package func add(items: [NewStream]) throws {
+        try run(
+            """
+            INSERT INTO \(schema.name).vault_item
+            SELECT $1 + n - 1, s, b FROM unnest($2, $3) WITH ORDINALITY AS new(s, b, n)
+            """,
+            [
+                .integer(Int64(clamping: vaultPosition)),
+                .integers(items.map { Int64(clamping: $0.stream) }),
+                .byteArrays(items.map(\.bytes)),
+            ]
+        )
+        // Fits: items that stand in memory.
+        vaultPosition += UInt64(items.count)
+    }
+
+    /// Adds a batch behind those before it; its new streams are of the vault's items.
+    ///
+    /// - Precondition: it begins where the last one ended.
+    package func add(_ batch: JournalBatch) throws {
+        precondition(batch.first == size, "batches follow one another")
+        if !batch.newStreams.isEmpty { try add(items: batch.newStreams) }
+        try run(
+            "INSERT INTO \(schema.name).batch VALUES ($1, $2, $3, $4, $5)",
+            [
+                .integer(Int64(clamping: batch.first)), .integer(Int64(batch.count)),
+                .bytes(batch.root.bytes), .integer(Int64(clamping: vaultPosition)),
+                .bytes(batch.bytes),
+            ]
+        )
+        // Fits: sizes of a log that exists.
+        size += UInt64(batch.count)
+        root = batch.root
+    }
+
+    /// Adds a signed checkpoint.
+    package func add(checkpoint size: UInt64, note: String) throws {
+        try run(
+            "INSERT INTO \(schema.name).checkpoint VALUES ($1, $2)",
+            [.integer(Int64(clamping: size)), .text(note)]
+        )
+    }
+
+    /// Writes the one row, and commits.
+    ///
+    /// `keys`: the vault's keys, wrapped by the master key. `manifest`: the text of `ledger.json`.
+    ///
+    /// - Throws: ``JournalFault``; `unavailable` also where nobody knows whether the commit stands.
+    package func finish(
+        manifest: String,
+        end: LogEnd,
+        keys: [UInt8],
+        generation: UInt64,
+        allowsAsynchronous: Bool
+    ) throws {
+        guard size == end.size, root == end.edge.root else {
+            throw JournalFault(.damaged, "what was loaded is not the ledger's log")
+        }
+        try run(
+            "INSERT INTO \(schema.name).vault_keys VALUES (true, $1, $2)",
+            [.integer(Int64(clamping: generation)), .bytes(keys)]
+        )
+        try run(
+            """
+            INSERT INTO \(schema.name).ledger VALUES (true, $1, $2, $3 = 1, $4, $5, $6, $7, $8, $9,
+              $8, $4, $5, 0, 0, $10, '', '')
+            """,
+            [
+                .integer(JournalSchema.format), .text(manifest),
+                .integer(allowsAsynchronous ? 1 : 0), .integer(Int64(clamping: size)),
+                .bytes(root.bytes), .integer(end.lastRecordedAt),
+                .integer(Int64(clamping: end.highestCounter)),
+                .integer(Int64(clamping: vaultPosition)), .integer(Int64(clamping: generation)),
+                .bytes([UInt8](repeating: 0, count: LeaderID.byteCount)),
+            ]
+        )
+        try run("SELECT \(schema.name).require_synchronous()")
+        try run("COMMIT")
+    }
+
+    private func run(_ sql: String, _ values: [PostgresValue] = []) throws {
+        let command = PostgresConnection.Command(.init(sql.statementName, sql), values)
+        let replies: PostgresConnection.Replies
+        do {
+            replies = try connection.exchange([command], within: Self.patience)
+        } catch {
+            throw JournalFault(.unavailable, error.message)
+        }
+        if case .refused(let refusal) = replies.replies[0] { throw JournalFault(refusal) }
+        guard sql != "COMMIT" || replies.warnings.isEmpty else {
+            throw JournalFault(
+                .unavailable,
+                "PostgreSQL warned of the commit: nobody knows whether it outlives this machine"
+            )
+        }
+    }
+}
+
+extension String {
+    /// A name of a statement, the same for the same text.
+    fileprivate var statementName: String {
+        "s"
+            + utf8.reduce(UInt64(14_695_981_039_346_656_037)) {
+                ($0 ^ UInt64($1)) &* 1_099_511_628_211
+            }
+            .description
+    }
+}

@@ -1,0 +1,316 @@
+package import EventLog
+
+/// A cluster's journals in PostgreSQL.
+///
+/// Three connections at most, made when they are needed and made again when they break: one for what
+/// is changed, one for what is read, one that listens.
+package final class PostgresJournal: ClusterJournal {
+    private let limits: Limits
+    private let changing: PostgresLine
+    private let reading: PostgresLine
+    private let listening: PostgresLine
+    let sql: JournalStatements
+
+    /// How long things may take.
+    package struct Limits: Sendable {
+        /// Seconds for a connection to each host.
+        package var connectSeconds = 2
+        /// Milliseconds until a change is given up with its connection; its outcome is then unknown.
+        package var changeMilliseconds: Int64 = 10_000
+        /// Milliseconds until a read is given up.
+        package var readMilliseconds: Int64 = 10_000
+        /// Events of a page, about.
+        package var pageEvents: Int64 = 100_000
+        /// Bytes of a page, about: a batch is never cut.
+        package var pageBytes: Int64 = 32 << 20
+
+        /// The usual ones.
+        package init() {}
+    }
+
+    /// Times that a call which met another one is made again.
+    private static let attempts = 5
+
+    /// Names the database; nothing is connected yet.
+    ///
+    /// `text`: libpq's connection string.
+    package init(_ text: String, schema: JournalSchema, limits: Limits = Limits()) {
+        self.limits = limits
+        sql = JournalStatements(schema)
+        changing = PostgresLine(text, limits.connectSeconds)
+        reading = PostgresLine(text, limits.connectSeconds)
+        listening = PostgresLine(text, limits.connectSeconds, greeting: [sql.listen])
+    }
+
+    /// See ``ClusterJournal``.
+    package func row() throws -> JournalRow {
+        guard let row = try read([PostgresConnection.Command(sql.row)])[0].first else {
+            throw Self.missing
+        }
+        return try JournalRow(row)
+    }
+
+    /// See ``ClusterJournal``.
+    package func page(from first: UInt64, vaultAfter position: UInt64) throws -> JournalPage {
+        let start = PostgresValue.integer(Int64(clamping: first))
+        let answers = try read([
+            PostgresConnection.Command(sql.begin),
+            PostgresConnection.Command(sql.row),
+            PostgresConnection.Command(
+                sql.batches,
+                [start, .integer(limits.pageEvents), .integer(limits.pageBytes)]
+            ),
+            PostgresConnection.Command(
+                sql.items,
+                [
+                    start, .integer(limits.pageEvents), .integer(limits.pageBytes),
+                    .integer(Int64(clamping: position)),
+                ]
+            ),
+            PostgresConnection.Command(sql.commit),
+        ])
+        guard let row = answers[1].first else { throw Self.missing }
+        return JournalPage(
+            row: try JournalRow(row),
+            batches: try Self.batches(answers[2], answers[3], vaultAfter: position)
+        )
+    }
+
+    /// Gives each batch the items of the vault that became durable with it.
+    private static func batches(
+        _ rows: [PostgresRow],
+        _ items: [PostgresRow],
+        vaultAfter position: UInt64
+    ) throws -> [JournalBatch] {
+        var batches: [JournalBatch] = []
+        var next = items[...]
+        var position = position
+        for row in rows {
+            let end = try row.count(3)
+            // What the reader has already is not sent again.
+            let added = end - min(end, position)
+            guard added <= UInt64(next.count),
+                let count = UInt32(exactly: try row.count(1)),
+                let root = try row.digest(2)
+            else { throw JournalFault(.damaged, "a batch has not the vault's items that it says") }
+            // Fits: no more than are there.
+            let own = next.prefix(Int(added))
+            next = next.dropFirst(own.count)
+            position = max(position, end)
+            batches.append(
+                JournalBatch(
+                    first: try row.count(0),
+                    count: count,
+                    root: root,
+                    bytes: try row.bytes(4),
+                    newStreams: try own.map {
+                        NewStream(stream: try $0.count(1), bytes: try $0.bytes(2))
+                    }
+                )
+            )
+        }
+        return batches
+    }
+
+    /// See ``ClusterJournal``.
+    package func append(
+        _ batch: JournalBatch,
+        endingAt end: LogEnd,
+        decidedOn known: JournalEnd,
+        as leadership: Leadership
+    ) -> JournalOutcome {
+        change(
+            sql.append,
+            [
+                .integer(Int64(clamping: leadership.term)), .bytes(leadership.leader.bytes),
+                .integer(Int64(clamping: known.size)), .bytes(known.root.bytes),
+                .integer(Int64(clamping: known.vaultPosition)),
+                .integer(Int64(clamping: known.generation)),
+                .integer(Int64(clamping: batch.first)), .integer(Int64(batch.count)),
+                .bytes(batch.root.bytes), .integer(end.lastRecordedAt),
+                .integer(Int64(clamping: end.highestCounter)), .bytes(batch.bytes),
+                .integers(batch.newStreams.map { Int64(clamping: $0.stream) }),
+                .byteArrays(batch.newStreams.map(\.bytes)),
+            ]
+        )
+    }
+
+    /// See ``ClusterJournal``.
+    package func renew(
+        _ leadership: Leadership,
+        as leader: LeaderID,
+        confirmed: JournalEnd?
+    ) -> JournalOutcome {
+        change(
+            sql.renew,
+            [
+                .integer(Int64(clamping: leadership.term)), .bytes(leadership.leader.bytes),
+                .bytes(leader.bytes), .integer(Int64(clamping: confirmed?.size ?? 0)),
+                .bytes((confirmed?.root ?? TreeHash.emptyRoot).bytes),
+            ]
+        )
+    }
+
+    /// See ``ClusterJournal``.
+    package func take(
+        over lease: JournalLease,
+        as leader: LeaderID,
+        node: String,
+        address: String
+    ) -> JournalOutcome {
+        change(
+            sql.take,
+            [
+                .integer(Int64(clamping: lease.leadership.term)),
+                .integer(Int64(clamping: lease.beat)),
+                .bytes(leader.bytes), .text(node), .text(address),
+            ]
+        )
+    }
+
+    /// See ``ClusterJournal``.
+    package func awaitChange(milliseconds: Int) throws {
+        do {
+            try listening.awaitNotification(within: Int64(milliseconds))
+        } catch {
+            throw JournalFault(.unavailable, error.message)
+        }
+    }
+
+    /// Wakes who follows: a hint, in a transaction that waits for nobody.
+    package func announce() throws {
+        _ = try read([PostgresConnection.Command(sql.notify)])
+    }
+
+    // MARK: Outcomes
+
+    /// Calls a function that changes the row, and looks behind the commit whether a synchronous standby
+    /// is named yet: who empties the name while a commit waits lets it go without a warning (Several machines).
+    private func change(
+        _ statement: PostgresConnection.StaticText,
+        _ values: [PostgresValue]
+    ) -> JournalOutcome {
+        for _ in 0..<Self.attempts {
+            let replies: PostgresConnection.Replies
+            do {
+                replies = try changing.exchange(
+                    [
+                        PostgresConnection.Command(statement, values),
+                        PostgresConnection.Command(sql.isSynchronous),
+                    ],
+                    within: limits.changeMilliseconds
+                )
+            } catch {
+                return error.code == .unreachable
+                    ? .refused(JournalFault(.unavailable, error.message)) : .unknown(error.message)
+            }
+            if case .refused(let refusal) = replies.replies[0], refusal.mayRepeat { continue }
+            return outcome(replies)
+        }
+        return .refused(JournalFault(.unavailable, "others were always before it"))
+    }
+
+    private func outcome(_ replies: PostgresConnection.Replies) -> JournalOutcome {
+        switch replies.replies[0] {
+        case .refused(let refusal):
+            // A refusal after which the server goes on undid the transaction.
+            guard refusal.isUndone else { return .unknown(refusal.message) }
+            let fault = JournalFault(refusal)
+            if fault.code == .readOnly { changing.drop() }
+            return .refused(fault)
+        case .rows(let rows):
+            guard replies.warnings.isEmpty else {
+                return .unknown("PostgreSQL warned of the commit (\(replies.warnings[0]))")
+            }
+            guard case .rows(let names) = replies.replies[1], let name = names.first,
+                (try? name.isTrue(0)) == true  // Anything else is no: the outcome is unknown.
+            else { return .unknown("no synchronous standby is named behind the commit") }
+            // A commit without its row is of no function of ours: it is looked up.
+            guard let row = rows.first, let read = try? JournalRow(row) else {
+                return .unknown("the commit did not say what it wrote")
+            }
+            return .committed(read.end, read.lease.leadership)
+        }
+    }
+
+    func read(_ commands: [PostgresConnection.Command]) throws -> [[PostgresRow]] {
+        let replies: PostgresConnection.Replies
+        do {
+            replies = try reading.exchange(commands, within: limits.readMilliseconds)
+        } catch {
+            throw JournalFault(.unavailable, error.message)
+        }
+        return try replies.replies.map { reply in
+            switch reply {
+            case .rows(let rows): return rows
+            case .refused(let refusal):
+                // A transaction that was begun is of no more use.
+                reading.drop()
+                throw JournalFault(refusal)
+            }
+        }
+    }
+
+    static let missing = JournalFault(.missing, "there is no cluster in this schema")
+}
+
+extension JournalRow {
+    /// Reads the view `row`.
+    init(_ row: PostgresRow) throws {
+        guard try row.integer(13) <= JournalSchema.format else {
+            throw JournalFault(.newerFormat, "the cluster's format is \(try row.integer(13))")
+        }
+        guard let root = try row.digest(1), let confirmedRoot = try row.digest(7)
+        else { throw JournalFault(.damaged, "a root of the cluster's row is none") }
+        self.init(
+            end: JournalEnd(
+                size: try row.count(0),
+                root: root,
+                vaultPosition: try row.count(4),
+                generation: try row.count(5)
+            ),
+            lastRecordedAt: try row.integer(2),
+            highestCounter: try row.count(3),
+            confirmedSize: try row.count(6),
+            confirmedRoot: confirmedRoot,
+            lease: JournalLease(
+                leadership: Leadership(
+                    term: try row.count(8),
+                    leader: LeaderID(try row.bytes(10))
+                ),
+                beat: try row.count(9),
+                node: try row.text(11),
+                address: try row.text(12)
+            )
+        )
+    }
+}
+
+extension PostgresRow {
+    /// A `bytea` of 32 bytes; nil for other ones.
+    fileprivate func digest(_ column: Int) throws(PostgresFault) -> Digest? {
+        let bytes = try bytes(column)
+        return Digest(exactly: bytes.span)
+    }
+}
+
+extension JournalFault {
+    /// What a refusal of PostgreSQL means here: the matrix of what is tried again and what is not.
+    init(_ refusal: PostgresRefusal) {
+        let code: Code =
+            switch refusal.state {
+            case JournalSchema.Raised.deposed.rawValue: .deposed
+            case JournalSchema.Raised.moved.rawValue: .moved
+            case JournalSchema.Raised.notSynchronous.rawValue: .notSynchronous
+            // No table, no schema, no function.
+            case "42P01", "3F000", "42883", JournalSchema.Raised.missing.rawValue: .missing
+            case "42501", "28000", "28P01": .notPermitted
+            case "42P06", "42P07", "23505": .notEmpty
+            case "25006": .readOnly
+            case "53100": .full
+            case "53300", "57P01", "57P02", "57P03": .unavailable
+            default: .refused
+            }
+        self.init(code, refusal.message)
+    }
+}

@@ -1,0 +1,161 @@
+import EventLog
+import PostgresStorage
+import Testing
+
+/// Several machines: what is acknowledged stands on two, and a doubt is found out.
+extension `A cluster's journal in PostgreSQL` {
+    /// What befalls a commit while it waits for the standby.
+    enum Disturbance: String, CaseIterable, Sendable {
+        /// The caller's patience ends.
+        case patience
+        /// Somebody cancels the wait: PostgreSQL says it succeeded, with a warning.
+        case cancelled
+        /// Somebody ends the connection.
+        case terminated
+        /// Nobody is named any more: the wait ends without a word.
+        case unnamed
+    }
+
+    @Test(arguments: Disturbance.allCases)
+    func `acknowledges nothing that no standby has, and finds out what became of it`(
+        _ disturbance: Disturbance
+    ) async throws {
+        let cluster = try ScratchCluster()
+        let patience: Int64 = disturbance == .patience ? 1500 : 120_000
+        let journal = cluster.other(patience: patience)
+        let sample = SampleBatches([2])
+        // The connection is made while all is well.
+        var (_, leadership) = try journal.renew(
+            cluster.leadership,
+            as: cluster.leadership.leader,
+            confirmed: nil
+        ).committed()
+        let call = (leadership, cluster.end)
+        let packed = JournalBatch(sample.batches[0], after: TreeEdge())
+        PostgresServers.act(.freeze, on: "b")
+        async let awaited = onThread {
+            journal.append(packed, endingAt: sample.end, decidedOn: call.1, as: call.0)
+        }
+        do {
+            try await eventually("a commit waits for the standby") { try Self.waiting().count == 1 }
+            // Nobody sees what is not confirmed.
+            #expect(try cluster.journal.row().end.size == 0)
+            try disturb(disturbance)
+        } catch {
+            PostgresServers.act(.thaw, on: "b")
+            throw error
+        }
+        let outcome = await awaited
+        #expect(outcome.isUnknown, "\(outcome)")
+        if disturbance == .cancelled || disturbance == .unnamed {
+            // A plain read shows what may be lost yet: it proves nothing.
+            #expect(try cluster.journal.row().end.size == 2)
+        }
+        PostgresServers.act(.thaw, on: "b")
+        try Self.nameStandby("b")
+        // Control: a call that is on its way yet carries the id of before.
+        let renewed = LeaderID([UInt8](repeating: 7, count: 16))
+        let settled = cluster.journal.renew(leadership, as: renewed, confirmed: nil)
+        let end: JournalEnd
+        (end, leadership) = try settled.committed()
+        #expect(end.size == 2 && end.root == sample.end.edge.root)
+        let late = journal.append(packed, endingAt: sample.end, decidedOn: call.1, as: call.0)
+        #expect(late.refusal == .deposed)
+        #expect(try cluster.journal.page(from: 0, vaultAfter: 0).batches.count == 1)
+    }
+
+    /// Processes of PostgreSQL that wait for a standby.
+    private static func waiting() throws -> [Int64] {
+        try PostgresServers.sql(
+            "SELECT pid::bigint FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        ).map { try $0.integer(0) }
+    }
+
+    private func disturb(_ disturbance: Disturbance) throws {
+        switch disturbance {
+        case .patience: break
+        case .cancelled:
+            for pid in try Self.waiting() {
+                try PostgresServers.sql("SELECT pg_cancel_backend(\(pid))")
+            }
+        case .terminated:
+            for pid in try Self.waiting() {
+                try PostgresServers.sql("SELECT pg_terminate_backend(\(pid))")
+            }
+        case .unnamed: try Self.nameStandby("")
+        }
+    }
+
+    static func nameStandby(_ name: String) throws {
+        try PostgresServers.sql("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+        try PostgresServers.sql("SELECT pg_reload_conf()")
+    }
+
+    // Control: one that was told to be content with one machine acknowledges what the same fault loses.
+    @Test func `acknowledges at once where it was told that one machine is enough`() async throws {
+        let cluster = try ScratchCluster(allowsAsynchronous: true)
+        try Self.nameStandby("")
+        try await eventually("nobody is named") { try Self.namedStandby() == "" }
+        PostgresServers.act(.freeze, on: "b")
+        let sample = SampleBatches([2])
+        let outcome = cluster.journal.append(
+            JournalBatch(sample.batches[0], after: TreeEdge()),
+            endingAt: sample.end,
+            decidedOn: cluster.end,
+            as: cluster.leadership
+        )
+        PostgresServers.act(.thaw, on: "b")
+        try Self.nameStandby("b")
+        #expect(try outcome.committed().0.size == 2)
+    }
+
+    @Test func `writes nothing where no standby is named`() async throws {
+        let cluster = try ScratchCluster()
+        try Self.nameStandby("")
+        try await eventually("nobody is named") { try Self.namedStandby() == "" }
+        let sample = SampleBatches([1])
+        let packed = JournalBatch(sample.batches[0], after: TreeEdge())
+        var outcome = JournalOutcome.unknown("")
+        // A connection hears of it a moment later than another.
+        try await eventually("it is refused") {
+            outcome = cluster.journal.append(
+                packed,
+                endingAt: sample.end,
+                decidedOn: cluster.end,
+                as: cluster.leadership
+            )
+            return outcome.refusal == .notSynchronous || outcome.isUnknown
+        }
+        try Self.nameStandby("b")
+        #expect(outcome.refusal == .notSynchronous)
+        #expect(try cluster.journal.row().end.size == 0)
+    }
+
+    private static func namedStandby() throws -> String {
+        try PostgresServers.sql("SELECT current_setting('synchronous_standby_names')")[0].text(0)
+    }
+
+    // What a role, or whoever pools connections, says of `synchronous_commit` does not count.
+    @Test func `waits for the standby whatever its role says`() async throws {
+        let cluster = try ScratchCluster()
+        try PostgresServers.sql("DROP ROLE IF EXISTS careless")
+        try PostgresServers.sql("CREATE ROLE careless LOGIN SUPERUSER")
+        try PostgresServers.sql("ALTER ROLE careless SET synchronous_commit = off")
+        let journal = cluster.other(patience: 1500, user: "careless")
+        _ = try journal.row()
+        PostgresServers.act(.freeze, on: "b")
+        let sample = SampleBatches([1])
+        let (leadership, end) = (cluster.leadership, cluster.end)
+        let outcome = await onThread {
+            journal.append(
+                JournalBatch(sample.batches[0], after: TreeEdge()),
+                endingAt: sample.end,
+                decidedOn: end,
+                as: leadership
+            )
+        }
+        PostgresServers.act(.thaw, on: "b")
+        #expect(outcome.isUnknown)
+        try await eventually("it is settled") { try cluster.journal.row().end.size == 1 }
+    }
+}

@@ -1,0 +1,178 @@
+import EventLog
+import PostgresStorage
+import Testing
+
+/// Several machines: who leads, and what the others copy and show.
+extension `A cluster's journal in PostgreSQL` {
+    @Test func `is led by a log and followed by another, event for event`() async throws {
+        let cluster = try ScratchCluster()
+        let (led, copy) = (MemoryLog(), MemoryLog())
+        let leader = try LeaderLog(
+            cluster.journal,
+            over: led,
+            as: cluster.leadership,
+            from: cluster.end,
+            randomness: .system
+        )
+        let reader = cluster.other(patience: 60_000)
+        let follower = LogFollower(reader, into: copy, vaultPosition: 0)
+        let sample = SampleBatches([1, 255, 1, 300, 2])
+        for (count, batch) in sample.batches.enumerated() {
+            // It listens before it is told.
+            try reader.awaitChange(milliseconds: 1)
+            _ = try leader.append(batch)
+            try cluster.journal.announce()
+            try reader.awaitChange(milliseconds: 60_000)
+            let row = try follower.catchUp()
+            #expect(copy.end() == led.end() && row.end.size == copy.end().size)
+            // What the leader was told of the last commit is known with its next write.
+            #expect(follower.confirmed.size == (count == 0 ? 0 : batch.first))
+        }
+        try leader.renew()
+        _ = try follower.catchUp()
+        #expect(follower.confirmed.size == 559)
+        #expect(follower.confirmed.root == sample.end.edge.root)
+        #expect(follower.vaultPosition == 5)
+        #expect(copy.newStreams(from: 0) == led.newStreams(from: 0))
+        for sequence in UInt64(0)..<559 {
+            #expect(copy.attached(at: sequence) == led.attached(at: sequence))
+        }
+    }
+
+    @Test func `is led by nobody who was deposed`() throws {
+        let cluster = try ScratchCluster()
+        let sample = SampleBatches([1, 1])
+        let own = MemoryLog()
+        let leader = try LeaderLog(
+            cluster.journal,
+            over: own,
+            as: cluster.leadership,
+            from: cluster.end,
+            randomness: .system
+        )
+        _ = try leader.append(sample.batches[0])
+        var randomness = RandomSource.system
+        let other = LeaderID(using: &randomness)
+        let seen = try cluster.journal.row().lease
+        let (end, leadership) = try cluster.journal.take(
+            over: seen,
+            as: other,
+            node: "b",
+            address: ""
+        ).committed()
+        #expect(end.size == 1 && leadership.leader == other)
+        #expect(throws: LogStorageFault(.noLeader, "another node leads")) {
+            try leader.append(sample.batches[1])
+        }
+        #expect(!leader.isLeading && own.end().size == 1)
+        #expect(throws: LogStorageFault.self) { try leader.renew() }
+        // The one that took over goes on from a copy.
+        let copy = MemoryLog()
+        _ = try LogFollower(cluster.journal, into: copy, vaultPosition: 0).catchUp()
+        let next = try LeaderLog(
+            cluster.journal,
+            over: copy,
+            as: leadership,
+            from: end,
+            randomness: .system
+        )
+        #expect(try next.append(sample.batches[1]).size == 2)
+    }
+
+    @Test func `finds out for its leader what became of a commit in doubt`() async throws {
+        let cluster = try ScratchCluster()
+        let impatient = cluster.other(patience: 1500)
+        let own = MemoryLog()
+        let sample = SampleBatches([3, 2])
+        let leader = try LeaderLog(
+            impatient,
+            over: own,
+            as: cluster.leadership,
+            from: cluster.end,
+            randomness: .system
+        )
+        try leader.renew()
+        PostgresServers.act(.freeze, on: "b")
+        let batch = sample.batches[0]
+        let code = await onThread { () -> LogStorageFault.Code? in
+            do {
+                _ = try leader.append(batch)
+                return nil
+            } catch {
+                return (error as? LogStorageFault)?.code
+            }
+        }
+        PostgresServers.act(.thaw, on: "b")
+        #expect(code == .outcomeUnknown)
+        #expect(own.end().size == 0, "nothing is shown that is in doubt")
+        #expect(throws: LogStorageFault.self) { try leader.append(batch) }
+        try leader.reopen()
+        #expect(own.end().size == 3)
+        #expect(try leader.append(sample.batches[1]) == sample.end)
+        #expect(try cluster.journal.row().end == leader.confirmed)
+    }
+
+    /// How a journal contradicts a copy.
+    enum Contradiction: String, CaseIterable, Sendable {
+        case shorter, otherRoot, byte, gap
+    }
+
+    // Nobody cuts, and what does not fit is not copied.
+    @Test(arguments: Contradiction.allCases)
+    func `is not followed where it contradicts a copy`(_ how: Contradiction) throws {
+        let cluster = try ScratchCluster()
+        let sample = SampleBatches([2, 2, 2])
+        var (end, known) = (LogEnd.empty, cluster.end)
+        let copy = MemoryLog()
+        let follower = LogFollower(cluster.journal, into: copy, vaultPosition: 0)
+        for batch in sample.batches.dropLast() {
+            (end, known) = try append(batch, after: end, known, to: cluster)
+        }
+        _ = try follower.catchUp()
+        let name = cluster.schema.name
+        switch how {
+        case .shorter:
+            try PostgresServers.sql(
+                "UPDATE \(name).ledger SET size = 2, root = (SELECT root FROM \(name).batch WHERE first = 0)"
+            )
+        case .otherRoot:
+            try PostgresServers.sql("UPDATE \(name).ledger SET root = confirmed_root")
+        case .byte, .gap:
+            _ = try append(sample.batches[2], after: end, known, to: cluster)
+            try PostgresServers.sql(
+                how == .gap
+                    ? "DELETE FROM \(name).batch WHERE first = 4"
+                    : """
+                    UPDATE \(name).batch SET bytes = set_byte(bytes, 60, get_byte(bytes, 60) # 1)
+                    WHERE first = 4
+                    """
+            )
+        }
+        let before = copy.end()
+        #expect(throws: LogStorageFault.self) { try follower.catchUp() }
+        #expect(copy.end() == before)
+    }
+
+    // By a clock that nobody sets.
+    @Test func `is taken over by who saw its lease stand still`() {
+        var watch = LeaseWatch(duration: 5000)
+        func lease(_ term: UInt64, _ beat: UInt64) -> JournalLease {
+            JournalLease(
+                leadership: Leadership(term: term, leader: LeaderID([])),
+                beat: beat,
+                node: "",
+                address: ""
+            )
+        }
+        let looks: [(JournalLease, Int64, Bool)] = [
+            (lease(1, 1), 100, false), (lease(1, 1), 5099, false), (lease(1, 1), 5100, true),
+            // It moved; another leads; another start of the machine.
+            (lease(1, 2), 5200, false), (lease(2, 2), 10_300, false), (lease(2, 2), 10_000, false),
+            (lease(2, 2), 15_000, true),
+        ]
+        for (lease, readAt, isTaken) in looks {
+            let mayTake = watch.note(lease, readAt: readAt)
+            #expect(mayTake == isTaken, "at \(readAt)")
+        }
+    }
+}

@@ -101,11 +101,8 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         .systemLibrary(name: "CLinux"),
-        .systemLibrary(
-            name: "CPostgres",
-            pkgConfig: "libpq",
-            providers: [.apt(["libpq-dev"])]
-        ),
+        // Without `pkgConfig`, which would link it: it is loaded where a cluster is asked for.
+        .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
 
         // Row 0: texts of values and bytes
         .target(name: "Encodings", swiftSettings: house + counted),

@@ -2,7 +2,11 @@
 // PostgreSQL, and no command takes longer to start.
 
 #include <dlfcn.h>
+#if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
+#else
+#include <postgresql/libpq-fe.h>
+#endif
 
 // The library, or null where it is not installed.
 static inline void *libpq_handle(void) {

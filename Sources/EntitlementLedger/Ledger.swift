@@ -181,22 +181,13 @@ public final class Ledger: Sendable {
             isReadOnly: options.isReadOnly || snapshot != nil
         )
         if let storage, let opened {
-            appending = Appender(
-                questions,
-                writing: storage,
-                opened,
-                clock: options.clock,
-                witness: options.clockWitness,
-                randomness: options.randomness
-            )
+            appending = Appender(questions, writing: storage, opened, options)
         } else {
             appending = nil
         }
         reports = Reports(questions: questions, rollUps: rollUps)
-        identifiers = IdentifierFollower(
-            questions: questions,
-            opened: storage == nil ? nil : opened
-        )
+        let written = storage == nil ? nil : opened
+        identifiers = IdentifierFollower(questions: questions, opened: written)
         prover = Prover(
             identity: identity,
             log: log,

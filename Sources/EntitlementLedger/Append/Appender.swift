@@ -13,9 +13,7 @@ public final class Appender: Sendable {
         _ questions: Questions,
         writing storage: any LogStorage,
         _ vault: any Vault,
-        clock: @escaping @Sendable () -> Instant,
-        witness: ClockWitness,
-        randomness: RandomSource
+        _ options: Ledger.Options
     ) {
         self.storage = storage
         pipeline = Pipeline(
@@ -25,14 +23,14 @@ public final class Appender: Sendable {
                 log: storage,
                 vault: vault,
                 views: questions.views,
-                judge: ClockJudge(clock, witness)
+                judge: ClockJudge(options.clock, options.clockWitness)
             ),
             sealer: SubmissionSealer(
                 vault: vault,
-                randomness: randomness,
+                randomness: options.randomness,
                 sharedParts: SharedPartCache(log: storage)
             ),
-            clock: clock
+            clock: options.clock
         )
     }
 

@@ -23,7 +23,7 @@ struct ClusterCommand: ParsableCommand {
                 their disks, the role's settings and rights, and the clock. Changes nothing.
                 """,
                 examples: "entitle cluster check --postgres service=ledger",
-                "entitle cluster check --postgres 'host=a,b user=ledger dbname=ledger'"
+                "entitle cluster check --postgres service=ledger --schema other --json"
             )
         )
 

@@ -102,7 +102,7 @@ def outputs(schemas, entitle, history):
     schemas.check("status", entitle("status", "--json"), "status --json")
     # What it finds is the machine's too.
     schemas.check("doctor", entitle("doctor", "--json", exits=(0, 1)), "doctor --json")
-    schemas.check("cluster-check", entitle("cluster", "check", "--postgres", "host=/nowhere", "--json", exits=(1,)),
+    schemas.check("cluster-check", entitle.plain("cluster", "check", "--postgres", "host=/nowhere", "--json", exits=(1,)),
                   "cluster check --json")
     schemas.check("config", entitle("config", "show", "--json"), "config show --json")
     exported(schemas, entitle, history, answers)

@@ -88,18 +88,25 @@ struct ClientBench {
 
         private static let keyName = "bench"
         private static let customer: CustomerID = "alice"
-        private static let instant = Instant(milliseconds: 1_790_000_000_000)
+        private let instant = SystemClock.now()
+        private let began = ContinuousClock.now
 
-        /// A client that has asked, at an instant that stands still.
+        /// A client that has asked, by clocks as an app has them.
         func client(in folder: String) throws -> EntitlementService {
-            let snapshot = try Array(signed(Self.claims()).utf8)
+            let snapshot = try Array(signed(claims()).utf8)
             var configuration = ServiceConfiguration(
                 serverURL: "https://ledger.test",
                 folder: folder,
                 customer: Self.customer,
                 time: ClientTime(
-                    now: { Self.instant },
-                    sleep: { _ in try await Task.sleep(for: .seconds(3600)) }
+                    now: SystemClock.now,
+                    sleep: { _ in try await Task.sleep(for: .seconds(3600)) },
+                    uptime: { [began] in
+                        let passed = (ContinuousClock.now - began).components
+                        // Fits: the time for which a program runs.
+                        return passed.seconds &* 1000
+                            &+ passed.attoseconds / 1_000_000_000_000_000
+                    }
                 ),
                 transport: { _ in ClientResponse(status: 200, body: snapshot) },
                 token: { "token" }
@@ -107,7 +114,7 @@ struct ClientBench {
             configuration.pinnedKeys = try TrustedKeys(jwks: keys)
             let service = EntitlementService(configuration)
             let result = Blocking.wait { await service.start() }
-            try requireRight(result == .refreshed(Self.instant), "the client asked")
+            try requireRight(result == .refreshed(instant), "the client asked")
             return service
         }
 
@@ -127,7 +134,7 @@ struct ClientBench {
         }
 
         /// What a snapshot says of a customer with so many features.
-        private static func claims() -> JSONValue {
+        private func claims() -> JSONValue {
             let details = (0..<ClientBench.featureCount).map { number in
                 JSONMember(
                     ClientBench.name(number),
@@ -149,8 +156,9 @@ struct ClientBench {
                 )
             }
             return .members([
-                "sub": .string(customer.text), "environment": "production", "tier": "pro",
-                "at": .instant(instant), "exp": .integer(1_792_592_000), "sequence": .integer(7),
+                "sub": .string(Self.customer.text), "environment": "production", "tier": "pro",
+                "at": .instant(instant), "exp": .integer(instant.milliseconds / 1000 + 2_592_000),
+                "sequence": .integer(7),
                 "features": .object(details), "stretches": .object(stretches),
             ])
         }

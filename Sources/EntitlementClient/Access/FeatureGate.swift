@@ -9,17 +9,43 @@ public import Entitlements
 /// It does no I/O, waits for nothing and takes no lock. The server's word, once seen, wins over the
 /// map; the map answers for features of which the server said nothing.
 public struct FeatureGate: Sendable, Hashable {
-    /// What is known of the customer.
-    public let entitlements: CustomerEntitlements
-    /// The closed map of gates; nil: there is none, and what is not known is closed.
-    public let gates: GateMap?
+    private let known: Known
     /// The instant that is asked about.
     public let instant: Instant
 
+    /// What is known of the customer.
+    public var entitlements: CustomerEntitlements { known.entitlements }
+    /// The closed map of gates; nil: there is none, and what is not known is closed.
+    public var gates: GateMap? { known.gates }
+
+    /// What all gates of one moment share: a gate is made without a copy of it.
+    final class Known: Sendable, Hashable {
+        let entitlements: CustomerEntitlements
+        let gates: GateMap?
+
+        init(_ entitlements: CustomerEntitlements, gates: GateMap?) {
+            self.entitlements = entitlements
+            self.gates = gates
+        }
+
+        static func == (left: Known, right: Known) -> Bool {
+            left === right
+                || (left.entitlements, left.gates) == (right.entitlements, right.gates)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(entitlements)
+            hasher.combine(gates)
+        }
+    }
+
     /// Asks about an instant.
     public init(_ entitlements: CustomerEntitlements, gates: GateMap?, at instant: Instant) {
-        self.entitlements = entitlements
-        self.gates = gates
+        self.init(Known(entitlements, gates: gates), at: instant)
+    }
+
+    init(_ known: Known, at instant: Instant) {
+        self.known = known
         self.instant = instant
     }
 
@@ -28,9 +54,9 @@ public struct FeatureGate: Sendable, Hashable {
     /// Cost: a look-up by the feature's id, and its stretches.
     public func isOpen(_ feature: String) -> Bool {
         let name = Name(feature)
-        let known = entitlements.features[name]
-        if known?.stretch(at: entitlements.instant(instant)) != nil { return true }
-        return (known == nil && isFree(name)) || provisional(name) != nil
+        let feature = known.entitlements.features[name]
+        if feature?.stretch(at: known.entitlements.instant(instant)) != nil { return true }
+        return (feature == nil && isFree(name)) || provisional(name) != nil
     }
 
     /// Whether a feature is open, why and until when, and what opens it where it is closed
@@ -78,7 +104,7 @@ public struct FeatureGate: Sendable, Hashable {
     }
 
     /// What nothing is known of is open where the map says that it is free (rows B6, B8).
-    private func isFree(_ feature: Name) -> Bool { gates?.isFree(feature) ?? false }
+    private func isFree(_ feature: Name) -> Bool { known.gates?.isFree(feature) ?? false }
 
     /// Uses of a feature that count beside what the server said.
     private func uses(of feature: Name, at instant: Instant) -> Int {
@@ -89,8 +115,8 @@ public struct FeatureGate: Sendable, Hashable {
 
     /// The purchase that opens a feature longest before the server has recorded it.
     private func provisional(_ feature: Name) -> ProvisionalAccess? {
-        guard !entitlements.provisional.isEmpty, let gates else { return nil }
-        return entitlements.provisional
+        guard !known.entitlements.provisional.isEmpty, let gates else { return nil }
+        return known.entitlements.provisional
             .filter { instant < $0.until && gates.opens($0.productID, feature) }
             .max { $0.until < $1.until }
     }

@@ -42,8 +42,21 @@ public actor EntitlementStore {
 
     private struct Shared: Sendable {
         var customer: CustomerID?
-        var entitlements: CustomerEntitlements
-        var gates: GateMap?
+        private(set) var known: FeatureGate.Known
+
+        init(_ customer: CustomerID?, gates: GateMap?) {
+            self.customer = customer
+            known = FeatureGate.Known(CustomerEntitlements(unknown: customer), gates: gates)
+        }
+
+        var entitlements: CustomerEntitlements {
+            get { known.entitlements }
+            set { known = FeatureGate.Known(newValue, gates: known.gates) }
+        }
+        var gates: GateMap? {
+            get { known.gates }
+            set { known = FeatureGate.Known(known.entitlements, gates: newValue) }
+        }
     }
 
     /// How long a clock may be behind before that is said: the zone's and the network's moments.
@@ -63,13 +76,7 @@ public actor EntitlementStore {
         self.options = options
         self.notices = notices
         keys = options.pinned
-        shared = Mutex(
-            Shared(
-                customer: customer,
-                entitlements: CustomerEntitlements(unknown: customer),
-                gates: options.builtIn
-            )
-        )
+        shared = Mutex(Shared(customer, gates: options.builtIn))
     }
 }
 
@@ -86,7 +93,7 @@ extension EntitlementStore {
     /// Whether features are open now: a value, which is asked without a lock (row CL6).
     public nonisolated var gate: FeatureGate {
         let now = options.clock.now
-        return shared.withLock { FeatureGate($0.entitlements, gates: $0.gates, at: now) }
+        return shared.withLock { FeatureGate($0.known, at: now) }
     }
 
     /// Tells what is known now and each change of it, by time too.
@@ -143,13 +150,7 @@ extension EntitlementStore {
         let wasNobody = self.customer == nil
         generation &+= 1
         (kept, newestSeen, leastSize) = (nil, nil, nil)
-        shared.withLock {
-            $0 = Shared(
-                customer: customer,
-                entitlements: CustomerEntitlements(unknown: customer),
-                gates: options.builtIn
-            )
-        }
+        shared.withLock { $0 = Shared(customer, gates: options.builtIn) }
         alarm?.cancel()
         if wasNobody {
             loadKept()

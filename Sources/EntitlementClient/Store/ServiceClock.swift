@@ -31,16 +31,19 @@ final class ServiceClock: Sendable {
     }
 
     /// The present.
+    ///
+    /// Cost: one clock where the server has said what it is, which every gate asks; else two.
     var now: Instant {
-        let device = base.now()
-        return state.withLock { state in
-            let corrected = device.advanced(byMilliseconds: 0 &- state.ahead)
-            guard let (instant, uptime) = state.anchor, let later = base.uptime?() else {
-                return corrected
-            }
-            let counted = instant.advanced(byMilliseconds: max(0, later &- uptime))
-            return state.isServers ? counted : min(counted, corrected)
+        let state = state.withLock { $0 }
+        guard let (instant, uptime) = state.anchor, let later = base.uptime?() else {
+            return corrected(by: state.ahead)
         }
+        let counted = instant.advanced(byMilliseconds: max(0, later &- uptime))
+        return state.isServers ? counted : min(counted, corrected(by: state.ahead))
+    }
+
+    private func corrected(by ahead: Int64) -> Instant {
+        base.now().advanced(byMilliseconds: 0 &- ahead)
     }
 
     /// By which everything of the client goes.

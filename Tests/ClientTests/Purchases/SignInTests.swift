@@ -59,15 +59,24 @@ struct `Signing in` {
         let service = setup.service()
         await service.start()
         let customers: [CustomerID] = ["bob-1", "carol-1", "dave-1", "erin-1"]
-        await withTaskGroup { group in
-            for customer in customers {
-                group.addTask { _ = await service.switchCustomer(to: customer) }
+        let before = setup.storage.removed.count
+        for _ in 0..<100 {
+            await withTaskGroup { group in
+                for customer in customers {
+                    group.addTask { _ = await service.switchCustomer(to: customer) }
+                }
             }
+            let last = try #require(service.store.customer)
+            #expect(customers.contains(last))
+            // Store and queue are of one customer.
+            #expect(await service.queue.add(.claim(sampleTransaction()), for: last) != nil)
         }
-        let last = try #require(service.store.customer)
-        #expect(customers.contains(last))
-        #expect(service.store.current.customer == last)
-        #expect(await service.queue.add(.claim(sampleTransaction()), for: last) != nil)
+        // Each empties the queue, then the cache.
+        let removed = setup.storage.removed[before...].filter { $0 == .queue || $0 == .snapshot }
+        #expect(removed.count >= 200)
+        for (place, file) in removed.enumerated() {
+            #expect(file == (place.isMultiple(of: 2) ? .queue : .snapshot))
+        }
         await service.stop()
     }
 

@@ -73,6 +73,22 @@ struct `A sync queue` {
         await queue.stop()
     }
 
+    // The clock was wrong when the wait was noted, and is mended.
+    @Test(arguments: [1, 8]) func `waits no longer than anybody asks`(_ days: Int64) async {
+        let (server, time) = (ScriptedServer(), HeldTime(noon.plus(days: days)))
+        let queue = Self.queue(server, time)
+        await queue.start {}
+        server.isAway = true
+        await queue.add(.claim(sampleTransaction()))
+        await queue.send()
+        server.isAway = false
+        time.pass(to: noon)
+        await queue.send()
+        // The control: a day is a wait like others.
+        #expect(await queue.recorded.isEmpty == (days == 1))
+        await queue.stop()
+    }
+
     @Test func `keeps the newest flows, and every purchase`() async throws {
         let (server, time, storage) = (ScriptedServer(), HeldTime(), MemoryStorage())
         let queue = Self.queue(server, time, storage: storage)

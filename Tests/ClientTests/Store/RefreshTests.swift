@@ -27,6 +27,25 @@ struct `A refresh` {
         await store.stop()
     }
 
+    // Somebody between kept an older answer: it has not seen what was recorded.
+    @Test(arguments: [(7, true), (8, false)] as [(UInt64, Bool)])
+    func `takes no answer that has seen less than was asked for`(
+        _ size: UInt64,
+        isTaken: Bool
+    ) async {
+        let setup = StoreSetup()
+        let store = setup.store()
+        await store.start()
+        setup.server.set(until: nil, at: noon.plus(seconds: 60))
+        let result = await store.refresh(seeing: size)
+        #expect(
+            result
+                == (isTaken ? .refreshed(noon.plus(seconds: 60)) : .kept(CallFault.unreached.error))
+        )
+        #expect(store.current.asOf == (isTaken ? noon.plus(seconds: 60) : noon))
+        await store.stop()
+    }
+
     /// What a random schedule of asks, beginnings and ends makes of a queue.
     private struct Schedule {
         /// Asks that a refresh answered which began before them.

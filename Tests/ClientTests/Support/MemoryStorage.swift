@@ -11,6 +11,7 @@ final class MemoryStorage: CacheStorage {
         var aside: [CacheFile: [UInt8]] = [:]
         var fault: ServiceError?
         var writes = 0
+        var removed: [CacheFile] = []
     }
 
     private let state = Mutex(State())
@@ -22,6 +23,9 @@ final class MemoryStorage: CacheStorage {
         get { state.withLock { $0.fault } }
         set { state.withLock { $0.fault = newValue } }
     }
+
+    /// What was removed, in its order.
+    var removed: [CacheFile] { state.withLock { $0.removed } }
 
     /// How often something was written.
     var writes: Int { state.withLock { $0.writes } }
@@ -61,6 +65,7 @@ final class MemoryStorage: CacheStorage {
         state.withLock {
             $0.files[file] = nil
             $0.aside[file] = nil
+            $0.removed.append(file)
         }
     }
 

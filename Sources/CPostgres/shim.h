@@ -8,12 +8,13 @@
 #include <postgresql/libpq-fe.h>
 #endif
 
-// The library, or null where it is not installed.
+// The library, or null where it is not installed, or older than 14, which knows no pipeline.
 static inline void *libpq_handle(void) {
     static void *handle;
     void *known = __atomic_load_n(&handle, __ATOMIC_ACQUIRE);
     if (!known) {
         known = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+        if (known && !dlsym(known, "PQenterPipelineMode")) known = 0;
         __atomic_store_n(&handle, known, __ATOMIC_RELEASE);
     }
     return known;
@@ -31,12 +32,20 @@ static inline void *libpq_handle(void) {
         known; \
     })
 
-static inline PGconn *libpq_connectStartParams(const char *const *names, const char *const *values, int expands) {
-    return LIBPQ(PQconnectStartParams)(names, values, expands);
+static inline PQconninfoOption *libpq_conninfoParse(const char *text, char **error) {
+    return LIBPQ(PQconninfoParse)(text, error);
 }
 
-static inline PostgresPollingStatusType libpq_connectPoll(PGconn *conn) {
-    return LIBPQ(PQconnectPoll)(conn);
+static inline void libpq_conninfoFree(PQconninfoOption *options) {
+    LIBPQ(PQconninfoFree)(options);
+}
+
+static inline PGconn *libpq_connectdbParams(const char *const *names, const char *const *values, int expands) {
+    return LIBPQ(PQconnectdbParams)(names, values, expands);
+}
+
+static inline ConnStatusType libpq_status(const PGconn *conn) {
+    return LIBPQ(PQstatus)(conn);
 }
 
 static inline void libpq_finish(PGconn *conn) {

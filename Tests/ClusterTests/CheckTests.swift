@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PostgresStorage
 import Testing
 
@@ -63,4 +64,58 @@ extension `A cluster's journal in PostgreSQL` {
         let theirs = Self.both.replacing("user=postgres", with: "user=nobody_much")
         #expect(Set(found(theirs)) == [.standbyHidden, .notPermitted])
     }
+
+    // A machine that is frozen takes connections and says nothing.
+    @Test func `is reached behind a host that is silent`() throws {
+        let silent = try SilentPort()
+        let folder = PostgresServers.folder ?? ""
+        let place =
+            "host=127.0.0.1,\(folder) port=\(silent.number),5432 user=postgres dbname=postgres"
+        #expect(try PostgresConnection(place, within: 2).serverVersion >= 150_000)
+        // The control: alone it is given up.
+        #expect(throws: PostgresFault.self) {
+            try PostgresConnection("host=127.0.0.1 port=\(silent.number) user=postgres", within: 2)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("host=a password=secret", .password), ("postgres://ledger:secret@a/db", .password),
+            ("host=a sslpassword=secret", .password), ("postgres://ledger:50%off@a/db", .malformed),
+            ("secret", .malformed), ("host=a dbname=passwords passfile=/etc/passfile", nil),
+            ("postgres://ledger@a,b/db", nil),
+        ] as [(String, ConnectionText.Fault?)]
+    )
+    func `takes no password, and repeats none`(_ text: String, _ fault: ConnectionText.Fault?) {
+        #expect(ConnectionText.fault(in: text) == fault)
+        guard fault == .malformed else { return }
+        let found = ClusterCheck.findings(of: text, schema: PostgresServers.newSchema(), now: 0)
+        #expect(found.map(\.code) == [.unreachable])
+        #expect(found.allSatisfy { !$0.what.contains("50%") && !$0.what.contains("secret") })
+    }
+}
+
+/// A port that nobody answers at.
+private struct SilentPort: ~Copyable {
+    private let socket: Int32
+    let number: UInt16
+
+    init() throws {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let socket = socket
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(socket, address, size) == 0 && listen(socket, 8) == 0
+                    && getsockname(socket, address, &size) == 0
+            }
+        }
+        try #require(isBound)
+        number = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(socket) }
 }

@@ -185,7 +185,7 @@ package enum JournalOutcome: Sendable, Equatable {
 package struct JournalFault: Error, Sendable, Equatable {
     /// The reason.
     package var code: Code
-    /// A sentence without addresses or ids.
+    /// A sentence; of what cannot be reached, the database library's own, with names of host and role.
     package var message: String
 
     /// The closed set of reasons.

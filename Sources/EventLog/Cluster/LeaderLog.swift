@@ -101,17 +101,20 @@ package final class LeaderLog: LogStorage {
     package func reopen() throws {
         try state.withLock { state in
             try own.reopen()
-            guard let doubt = state.doubt, !state.isOver else { return }
-            let known = try renew(&state)
-            state.doubt = nil
-            if known == state.known { return }
-            guard known.root == doubt.root else {
-                state.isOver = true
-                throw Self.deposed
-            }
-            state.known = known
-            _ = try keep(doubt.batch, &state)
+            if let doubt = state.doubt, !state.isOver { try settle(doubt, &state) }
         }
+    }
+
+    private func settle(_ doubt: Doubt, _ state: inout State) throws {
+        let known = try renew(&state)
+        state.doubt = nil
+        if known == state.known { return }
+        guard known.root == doubt.root else {
+            state.isOver = true
+            throw Self.deposed
+        }
+        state.known = known
+        _ = try keep(doubt.batch, &state)
     }
 
     /// Renews the lease, and settles what is in doubt.
@@ -119,9 +122,12 @@ package final class LeaderLog: LogStorage {
     /// - Throws: `LogStorageFault.noLeader` where another one leads, `outcomeUnknown` where the journal
     ///   does not answer.
     package func renew() throws {
-        if state.withLock({ $0.doubt != nil }) { return try reopen() }
         try state.withLock { state in
             guard !state.isOver else { throw Self.deposed }
+            if let doubt = state.doubt {
+                try own.reopen()
+                return try settle(doubt, &state)
+            }
             guard try renew(&state) == state.known else {
                 state.isOver = true
                 throw Self.deposed

@@ -2,8 +2,6 @@
 package struct LeaseWatch: Sendable {
     /// How long a lease stands that nobody renews, milliseconds.
     package static let duration: Int64 = 5000
-    /// How long what a leader decided counts without a renewal, milliseconds from its beginning.
-    package static let trustedDuration: Int64 = 4000
 
     private var seen: (term: UInt64, beat: UInt64, since: Int64)?
     private let duration: Int64

@@ -36,16 +36,16 @@ final class JobKeeper: Sendable {
     }
 
     /// Writes when jobs ran last, where it changed.
-    func keep(_ jobs: [JobStatus]) async {
-        let ran = jobs.filter { $0.lastRunAt != nil }.map { job in
-            var job = job
-            job.nextRunAt = nil
-            return job
-        }
+    func keep(_ board: JobBoard) async {
         do {
             try await service.blocking { [self] in
-                // Written in the order in which it came about.
+                // Read where it is written: nothing older takes the place of what is newer.
                 try kept.withLock { kept in
+                    let ran = board.all.filter { $0.lastRunAt != nil }.map { job in
+                        var job = job
+                        job.nextRunAt = nil
+                        return job
+                    }
                     guard ran != kept else { return }
                     try file.write(ran)
                     kept = ran

@@ -17,7 +17,6 @@ struct JobScheduler: Service {
     private static let firstRetry = Duration.seconds(30)
     /// How long a store may want to be left alone: what it says beyond is a mistake.
     private static let longestRest = Duration.seconds(86_400)
-
     /// How soon after the start a job runs whose time was while no server ran.
     private static let leastFirstWait = Duration.seconds(60)
 
@@ -28,7 +27,7 @@ struct JobScheduler: Service {
             for job in jobs { group.addTask { await run(job) } }
         }
         for job in jobs { await job.end() }
-        await keeper?.keep(board.all)
+        await keeper?.keep(board)
     }
 
     private func run(_ first: any ScheduledJob) async {
@@ -38,7 +37,8 @@ struct JobScheduler: Service {
             guard await time.pass(wait) else { return }
             let run = await job.run()
             board.note(job.job, run)
-            await keeper?.keep(board.all)
+            // What comes more often than that is not missed where a server is started anew.
+            if job.interval >= Self.leastFirstWait { await keeper?.keep(board) }
             failures = if case .failed = run { failures + 1 } else { 0 }
             guard let next = self.wait(after: run, failures, of: job.interval) else { return }
             wait = next

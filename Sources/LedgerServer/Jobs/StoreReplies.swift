@@ -31,8 +31,8 @@ extension SyncedPurchase.Code {
     /// Whether it may say how the store is, not the purchase.
     fileprivate var isOfTheStore: Bool {
         switch self {
-        case .notFound, .notConfigured: false
-        case .unavailable, .rateLimited, .resting, .notPermitted, .rejected, .malformed: true
+        case .notFound, .notConfigured, .rejected, .malformed: false
+        case .unavailable, .rateLimited, .resting, .notPermitted: true
         }
     }
 }

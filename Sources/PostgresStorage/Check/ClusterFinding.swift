@@ -2,7 +2,7 @@
 package struct ClusterFinding: Sendable, Equatable {
     /// Which.
     package var code: Code
-    /// A sentence; names no host and nobody.
+    /// A sentence; of what cannot be reached, libpq's own, with the operator's names of host and role.
     package var what: String
     /// What to do.
     package var remedy: String
@@ -46,7 +46,7 @@ package struct ClusterFinding: Sendable, Equatable {
     /// Whether somebody who is content with one machine may pass over it.
     package var isOfStandby: Bool {
         switch code {
-        case .noStandby, .anyStandby, .standbyAway, .standbyHidden, .standbyUnseen: true
+        case .noStandby, .anyStandby, .standbyHidden, .standbyUnseen: true
         default: false
         }
     }

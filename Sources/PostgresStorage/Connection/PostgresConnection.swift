@@ -7,8 +7,9 @@ import Synchronization
 
 /// A connection, used by one thread at a time.
 ///
-/// libpq never blocks here: a call waits for the socket, at most as long as it is given, and is then
-/// given up together with the connection. Nothing is ever cancelled: a wait for a standby that is
+/// libpq itself waits while it connects, for each host at most as long as it is given, else it passed a
+/// silent one over for none; from then on a call waits for the socket, at most as long as it is given,
+/// and is then given up together with the connection. Nothing is ever cancelled: a wait for a standby that is
 /// cancelled looks like a success.
 @safe
 package final class PostgresConnection: @unchecked Sendable {
@@ -84,37 +85,29 @@ package final class PostgresConnection: @unchecked Sendable {
                 ("dbname", text), ("client_encoding", "UTF8"),
             ] + others
         guard unsafe libpq_handle() != nil else {
-            throw PostgresFault(.unreachable, "libpq is not installed (Debian: libpq5)")
+            throw PostgresFault(.unreachable, "libpq 14 or newer is not installed (Debian: libpq5)")
         }
-        let handle = unsafe Self.start(words)
-        guard let handle = unsafe handle else {
+        // libpq says what it cannot read, a password in it say.
+        guard ConnectionText.fault(in: text) != .malformed else {
+            throw PostgresFault(.unreachable, "this is no connection string of libpq")
+        }
+        guard let handle = unsafe Self.connect(words) else {
             throw PostgresFault(.unreachable, "there is no memory for a connection")
         }
         warnings = Warnings()
         unsafe self.handle = handle
-        let deadline = Deadline(milliseconds: Int64(seconds) * 1000 + 500)
-        while true {
-            let waitsFor: Int16
-            switch unsafe libpq_connectPoll(handle) {
-            case PGRES_POLLING_OK:
-                unsafe libpq_setNoticeReceiver(
-                    handle,
-                    { box, result in unsafe Warnings.note(box, result) },
-                    Unmanaged.passUnretained(warnings).toOpaque()
-                )
-                guard unsafe libpq_setnonblocking(handle, 1) == 0 else { throw unreachable() }
-                return
-            case PGRES_POLLING_READING: waitsFor = Int16(POLLIN)
-            case PGRES_POLLING_WRITING: waitsFor = Int16(POLLOUT)
-            default: throw unreachable()
-            }
-            guard try wait(for: waitsFor, until: deadline) else { throw unreachable() }
-        }
+        guard unsafe libpq_status(handle) == CONNECTION_OK else { throw unreachable() }
+        unsafe libpq_setNoticeReceiver(
+            handle,
+            { box, result in unsafe Warnings.note(box, result) },
+            Unmanaged.passUnretained(warnings).toOpaque()
+        )
+        guard unsafe libpq_setnonblocking(handle, 1) == 0 else { throw unreachable() }
     }
 
     deinit { unsafe libpq_finish(handle) }
 
-    private static func start(_ words: [(String, String)]) -> OpaquePointer? {
+    private static func connect(_ words: [(String, String)]) -> OpaquePointer? {
         var names: [UnsafePointer<CChar>?] = unsafe []
         var values: [UnsafePointer<CChar>?] = unsafe []
         for (name, value) in words {
@@ -125,7 +118,7 @@ package final class PostgresConnection: @unchecked Sendable {
         defer {
             unsafe (names + values).forEach { unsafe free(UnsafeMutableRawPointer(mutating: $0)) }
         }
-        return unsafe libpq_connectStartParams(names + [nil], values + [nil], 1)
+        return unsafe libpq_connectdbParams(names + [nil], values + [nil], 1)
     }
 
     private func unreachable() -> PostgresFault { PostgresFault(.unreachable, message) }

@@ -105,23 +105,41 @@ package final class JournalMaker: ClusterMaker {
             ]
         )
         try run("SELECT \(schema.name).require_synchronous()")
-        try run("COMMIT")
+        try commit()
+    }
+
+    /// A wait for a standby whose name is emptied meanwhile ends without a warning.
+    private func commit() throws {
+        let statements = JournalStatements(schema)
+        let made = try exchange([
+            PostgresConnection.Command(statements.commit),
+            PostgresConnection.Command(statements.isSynchronous),
+        ])
+        if case .refused(let refusal) = made.replies[0] { throw JournalFault(refusal) }
+        guard made.warnings.isEmpty, case .rows(let names) = made.replies[1],
+            (try names.first?.isTrue(0)) == true
+        else {
+            throw JournalFault(
+                .unavailable,
+                "nobody knows whether the commit outlives this machine"
+            )
+        }
     }
 
     private func run(_ sql: String, _ values: [PostgresValue] = []) throws {
         let command = PostgresConnection.Command(.init(sql.statementName, sql), values)
-        let replies: PostgresConnection.Replies
+        if case .refused(let refusal) = try exchange([command]).replies[0] {
+            throw JournalFault(refusal)
+        }
+    }
+
+    private func exchange(
+        _ commands: [PostgresConnection.Command]
+    ) throws -> PostgresConnection.Replies {
         do {
-            replies = try connection.exchange([command], within: Self.patience)
+            return try connection.exchange(commands, within: Self.patience)
         } catch {
             throw JournalFault(.unavailable, error.message)
-        }
-        if case .refused(let refusal) = replies.replies[0] { throw JournalFault(refusal) }
-        guard sql != "COMMIT" || replies.warnings.isEmpty else {
-            throw JournalFault(
-                .unavailable,
-                "PostgreSQL warned of the commit: nobody knows whether it outlives this machine"
-            )
         }
     }
 }

@@ -29,7 +29,6 @@ package struct JournalSchema: Sendable, Hashable {
         case deposed = "EL001"
         case moved = "EL002"
         case notSynchronous = "EL003"
-        case missing = "EL004"
     }
 
     /// Makes everything, in a transaction that the caller begins and ends.

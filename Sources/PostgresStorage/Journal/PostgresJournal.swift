@@ -303,7 +303,7 @@ extension JournalFault {
             case JournalSchema.Raised.moved.rawValue: .moved
             case JournalSchema.Raised.notSynchronous.rawValue: .notSynchronous
             // No table, no schema, no function.
-            case "42P01", "3F000", "42883", JournalSchema.Raised.missing.rawValue: .missing
+            case "42P01", "3F000", "42883": .missing
             case "42501", "28000", "28P01": .notPermitted
             case "42P06", "42P07", "23505": .notEmpty
             case "25006": .readOnly

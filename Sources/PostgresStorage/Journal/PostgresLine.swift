@@ -54,10 +54,14 @@ final class PostgresLine: Sendable {
         if let known = connection.withLock({ $0 }) { return known }
         let made = try PostgresConnection(text, within: seconds)
         if !greeting.isEmpty {
-            _ = try made.exchange(
+            let heard = try made.exchange(
                 greeting.map { PostgresConnection.Command($0) },
                 within: Int64(seconds) * 1000
             )
+            // A standby listens to nobody, also not once it is promoted.
+            for case .refused(let refusal) in heard.replies {
+                throw PostgresFault(.lost, refusal.message)
+            }
         }
         connection.withLock { $0 = made }
         return made

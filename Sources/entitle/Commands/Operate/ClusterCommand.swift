@@ -50,11 +50,14 @@ struct ClusterCommand: ParsableCommand {
                     "--schema takes lower-case letters, digits and _, at most 63, no digit first"
                 )
             }
-            // Everybody on the machine sees what a command is run with.
-            guard !postgres.lowercased().contains("password") else {
+            switch ConnectionText.fault(in: postgres) {
+            case .password:
                 throw ValidationError(
                     "--postgres takes no password: name a passfile in it, or a service"
                 )
+            case .malformed:
+                throw ValidationError("--postgres takes libpq's connection string or URI")
+            case nil: break
             }
         }
 

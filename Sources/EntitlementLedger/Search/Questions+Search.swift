@@ -91,9 +91,11 @@ extension Questions {
         ofTransaction text: String,
         size: UInt64
     ) throws -> (streams: [UInt64], unread: UInt64) {
-        let end = min(try vault.identifiersEnd(), size)
-        let start = max(end, size - min(size, IdentifierFollower.batch))
+        let before = try vault.identifiersEnd()
         var streams = Set(try vault.streams(holding: text))
+        // A table that was emptied meanwhile holds no more than is left of it.
+        let end = min(before, try vault.identifiersEnd(), size)
+        let start = max(end, size - min(size, IdentifierFollower.batch))
         for held in try heldIdentifiers(from: start, upTo: size)
         where held.text.isSame(as: text) {
             streams.insert(held.stream)

@@ -14,7 +14,7 @@ final class PageSessions: Sendable {
         /// What forms of their pages send back.
         let formToken: String
         /// When they came in.
-        fileprivate let begunAt: Instant
+        fileprivate var begunAt: Instant
         /// When they asked last.
         fileprivate var usedAt: Instant
     }
@@ -66,6 +66,16 @@ final class PageSessions: Sendable {
             session.usedAt = max(now, session.usedAt)
             state.sessions.set(session, for: digest)
             return session
+        }
+    }
+
+    /// Lets a session begin anew, as it is: the time was turned for it.
+    func goOn(_ secret: String, at now: Instant) {
+        state.withLock { state in
+            let digest = Self.digest(secret)
+            guard var session = state.sessions[digest] else { return }
+            (session.begunAt, session.usedAt) = (now, now)
+            state.sessions.set(session, for: digest)
         }
     }
 

@@ -10,6 +10,9 @@ extension EventPage {
         /// The certificates under which it is signed, the signer's own first.
         package var certificates: [Signer]
 
+        /// The code of evidence that cannot be read.
+        package static let damage = "damaged"
+
         /// Puts it together.
         package init(verdict: EvidenceVerdict, certificates: [Signer]) {
             self.verdict = verdict
@@ -45,7 +48,7 @@ extension EventPage {
         }
         page.element("p") { page in
             page.write(
-                PageCell.words(EvidenceWords.verdict(evidence.verdict)[language])
+                PageCell.words(EvidenceWords.verdict(of: evidence)[language])
                     .marked(EvidenceWords.mark(evidence.verdict))
             )
             if case .refused(let code) = evidence.verdict {
@@ -90,10 +93,10 @@ extension EventPage {
 enum EvidenceWords {
     static let decision = Sentence("Recorded once", "重複の判定", "重複判定")
     static let once = Sentence(
-        "It is the first of its id, and counts. Whoever sends the same again is answered “duplicate”, and "
+        "It is the first of its id. Whoever sends the same again is answered “duplicate”, and "
             + "nothing is recorded.",
-        "このIDの最初のイベントとして記録され、有効です。同じものが再び届いても「重複」と答え、何も記録しません。",
-        "此識別碼的第一筆事件，已計入。若再次收到相同內容，會回覆「重複」且不再記錄。"
+        "このIDの最初のイベントとして記録されています。同じものが再び届いても「重複」と答え、何も記録しません。",
+        "此識別碼的第一筆事件。若再次收到相同內容，會回覆「重複」且不再記錄。"
     )
     static let repeats = Sentence(
         "It repeats an earlier event, and counts for nothing:",
@@ -112,8 +115,14 @@ enum EvidenceWords {
     )
 
     /// What a verdict says.
-    static func verdict(_ verdict: EvidenceVerdict) -> Sentence {
-        switch verdict {
+    static func verdict(of evidence: EventPage.Evidence) -> Sentence {
+        switch evidence.verdict {
+        case .verified where evidence.certificates.isEmpty:
+            Sentence(
+                "Verified again just now: the signature holds.",
+                "再検証済み：署名が正しいことを確認しました。",
+                "已重新驗證：簽章正確。"
+            )
         case .verified:
             Sentence(
                 "Verified again just now: certificates up to a trusted root, the signature, the app and the "
@@ -123,15 +132,21 @@ enum EvidenceWords {
             )
         case .unsigned:
             Sentence(
-                "Its source signs nothing: the channel that it came by vouched for it.",
-                "送信元は署名しません。届いた経路により確認されました。",
-                "來源不提供簽章，由其傳送管道擔保。"
+                "It has no signature of a store: the channel that it came by vouched for it.",
+                "ストアの署名はありません。届いた経路により確認されました。",
+                "沒有商店的簽章，由其傳送管道擔保。"
             )
         case .unchecked:
             Sentence(
                 "Nobody is configured here who could verify it.",
                 "検証する設定がありません。",
                 "此處未設定可驗證的方式。"
+            )
+        case .refused(code: EventPage.Evidence.damage):
+            Sentence(
+                "It cannot be read; an audit says what is damaged:",
+                "読み取れません。破損箇所は監査で分かります：",
+                "無法讀取，稽核會指出損毀之處："
             )
         case .refused:
             Sentence(

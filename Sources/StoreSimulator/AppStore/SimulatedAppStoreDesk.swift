@@ -122,7 +122,11 @@ package actor SimulatedAppStoreDesk {
         else { return false }
         try await turn(to: time, except: id, telling: backend)
         let now = clock.now
+        var isPossible = false
         let notifications = devices.change(customer.text) { account in
+            // Another step may have come between while a backend was told.
+            isPossible = account.time(of: step, to: id, at: now) != nil
+            guard isPossible else { return }
             // Whoever does not renew has said so before.
             if step == .expire, account.time(of: .cancel, to: id, at: now) != nil {
                 account.take(.cancel, to: id, at: now)
@@ -130,7 +134,7 @@ package actor SimulatedAppStoreDesk {
             account.take(step, to: id, at: now)
         }
         try await tell(notifications ?? [], of: customer, backend)
-        return true
+        return isPossible
     }
 
     /// Turns the clock ahead: what is due until then happens.
@@ -141,25 +145,27 @@ package actor SimulatedAppStoreDesk {
         except excepted: String? = nil,
         telling backend: Backend
     ) async throws {
-        var waiting = accounts.compactMap { customer, account in
-            account.due(except: excepted).map { (customer: customer, due: $0) }
-        }
-        while let next = waiting.indices.min(by: { waiting[$0].due.at < waiting[$1].due.at }),
-            waiting[next].due.at <= later
-        {
-            let (customer, due) = waiting[next]
+        // Looked for anew each time: another turn may have come between while a backend was told.
+        while let (customer, due) = next(except: excepted), due.at <= later {
             // What was due before the clock began is told now.
             let time = max(due.at, clock.now)
             clock.turn(to: time)
-            var then: SimulatedAppleAccount.Due?
             let notifications = devices.change(customer.text) { account in
                 account.take(due.step, due.place, at: time)
-                then = account.due(except: excepted)
             }
-            if let then { waiting[next].due = then } else { waiting.remove(at: next) }
             try await tell(notifications ?? [], of: customer, backend)
         }
         clock.turn(to: later)
+    }
+
+    /// What is due first.
+    private func next(
+        except excepted: String?
+    ) -> (customer: CustomerID, due: SimulatedAppleAccount.Due)? {
+        accounts.compactMap { customer, account in
+            account.due(except: excepted).map { (customer: customer, due: $0) }
+        }
+        .min { $0.due.at < $1.due.at }
     }
 
     private func tell(

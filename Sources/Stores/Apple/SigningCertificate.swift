@@ -8,8 +8,6 @@ import X509
 package struct SigningCertificate: Sendable, Hashable {
     /// Whose it is, as its distinguished name says.
     package var subject: String
-    /// Who signed it.
-    package var issuer: String
     /// From when on it is valid.
     package var validFrom: Instant
     /// Until when it is valid, the second included.
@@ -32,7 +30,6 @@ package struct SigningCertificate: Sendable, Hashable {
         return certificates.map { certificate in
             SigningCertificate(
                 subject: certificate.subject.description,
-                issuer: certificate.issuer.description,
                 validFrom: Instant(date: certificate.notValidBefore),
                 validUntil: Instant(date: certificate.notValidAfter)
             )

@@ -90,6 +90,29 @@ struct `A search by a transaction's id` {
         }
     }
 
+    // An audit takes minutes, and a server records meanwhile.
+    @Test func `is sound where it was read on while the log was checked`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.buy("ann", "play_store/token-1", Self.order, in: scratch)
+            var isDone = false
+            var fault: (any Error)?
+            let answer = try scratch.ledger.auditor.audit { _, _ in
+                guard !isDone else { return }
+                isDone = true
+                do {
+                    try Self.buy("bob", "play_store/token-2", "GPA.other", in: scratch)
+                    _ = try scratch.ledger.identifiers.readOn()
+                } catch { fault = error }
+            }
+            #expect(isDone && fault == nil)
+            #expect(answer.faults.isEmpty)
+            // The control: a table that is ahead of its log is found.
+            let size = try scratch.ledger.questions.size()
+            try scratch.directory.vault.add([], from: size, upTo: size + 1)
+            #expect(try scratch.ledger.auditor.audit().faults.map(\.kind) == [.view])
+        }
+    }
+
     @Test(arguments: [false, true])
     func `finds nothing of who was erased`(_ isRead: Bool) async throws {
         try await ScratchLedger.with { scratch in

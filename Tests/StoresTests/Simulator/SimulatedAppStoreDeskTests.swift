@@ -116,6 +116,30 @@ struct `An App Store that is worked by hand` {
         #expect(try await !work.desk.buy("nothing", for: Self.alice, telling: work.backend))
     }
 
+    // A double click, or a second tab: a backend takes its time.
+    @Test func `lets nothing happen twice where two turn at once`() async throws {
+        let work = try Work()
+        for customer in ["a", "b", "c"] as [CustomerID] {
+            #expect(try await work.desk.buy("pro.month", for: customer, telling: work.backend))
+        }
+        var slow = work.backend
+        slow.notification = { [taken = work.backend.notification] body in
+            try? await Task.sleep(for: .milliseconds(5))  // Nobody cancels it.
+            return await taken(body)
+        }
+        let later = Self.start.advanced(byMilliseconds: 31 * Self.day)
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask { [slow] in
+                    do { try await work.desk.turn(to: later, telling: slow) } catch {
+                        Issue.record("\(error)")
+                    }
+                }
+            }
+        }
+        #expect(await work.told.filter { $0 == "DID_RENEW" }.count == 3)
+    }
+
     @Test func `turns ahead through all that is due, in the order of time`() async throws {
         let work = try Work()
         for name in ["a", "b", "c", "d"] {

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
 import HTTPTypes
 import LedgerAPI
 import Presentation
@@ -196,10 +197,18 @@ extension PageTable {
         let mayProve = call.caller.has(.audit)
         var page = EventPage(language: call.language, told: found, mayProve: mayProve)
         if mayProve { page.proof = try await provenIfSigned(sequence, service) }
-        page.evidence = try await judged(sequence, service)
-        page.repeated = try await service.blocking {
-            try service.ledger.questions.earlierEvent(ofSignalAt: sequence)
-        }.map { ($0, call.link(toEvent: $0)) }
+        do {
+            page.evidence = try await judged(sequence, service)
+            page.repeated = try await service.blocking {
+                try service.ledger.questions.earlierEvent(ofSignalAt: sequence)
+            }.map { ($0, call.link(toEvent: $0)) }
+        } catch let fault as LogStorageFault where fault.code == .damaged {
+            // The event itself stands: whoever looks into damage sees the rest of it.
+            page.evidence = EventPage.Evidence(
+                verdict: .refused(code: EventPage.Evidence.damage),
+                certificates: []
+            )
+        }
         page.subject = call.link(toSubjectOf: found)
         page.previous = previous.map { call.link(toEvent: $0) }
         page.next = next.map { call.link(toEvent: $0) }

@@ -73,16 +73,11 @@ extension PageTable {
             }
             try await body(sent, desk, address)
             let search = sent[.search].map { [(QueryName.search, $0)] } ?? []
-            var answer = Answer.seeOther(call.link(["simulator"], search))
             // A session that began before the clock was turned may be over now: this one goes on.
-            if let session = call.session {
-                let secret = service.access.sessions.begin(as: session.caller, at: service.clock())
-                answer.headers[.setCookie] = PageCookie.header(
-                    secret,
-                    isSecure: call.isSecure(service)
-                )
+            if call.session != nil, let secret = PageCookie.value(in: call.headers) {
+                service.access.sessions.goOn(secret, at: service.clock())
             }
-            return answer
+            return Answer.seeOther(call.link(["simulator"], search))
         }
     }
 
@@ -125,8 +120,7 @@ extension PageTable {
             rows: Page.Rows(
                 columns: ["at", "customer", "signal", "outcome", "sequence"],
                 cells: told.map { ($0.members ?? []).map(\.value) }
-            ),
-            command: "entitle simulate list"
+            )
         )
     }
 }

@@ -145,6 +145,7 @@ enum House {
                 "LedgerOperations/Open/SystemClock.swift",
                 "LedgerOperations/SpawnedProcess.swift", "LedgerOperations/WaitingThread.swift",
                 "LedgerBenchmarks/Plan/Measurement.swift",
+                "PostgresStorage/Connection/ConnectionText.swift",
                 "PostgresStorage/Connection/PostgresConnection.swift",
             ].contains(path)
     }

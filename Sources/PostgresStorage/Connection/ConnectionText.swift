@@ -12,8 +12,6 @@ package enum ConnectionText {
         case password
     }
 
-    private static let secrets: Set<String> = ["password", "sslpassword"]
-
     /// What is against a connection string, in either of its forms; nil: nothing, or libpq is not there to read it.
     package static func fault(in text: String) -> Fault? {
         guard unsafe libpq_handle() != nil else { return nil }
@@ -24,9 +22,8 @@ package enum ConnectionText {
         defer { unsafe libpq_conninfoFree(options) }
         var option = unsafe options
         while let keyword = unsafe option.pointee.keyword {
-            if unsafe option.pointee.val != nil, unsafe secrets.contains(String(cString: keyword)) {
-                return .password
-            }
+            let word = unsafe String(cString: keyword)
+            if unsafe option.pointee.val != nil, word.hasSuffix("password") { return .password }
             unsafe option += 1
         }
         return nil

@@ -151,7 +151,7 @@ let package = Package(
         // Row 2: the journals of several machines, which no embedder links
         .target(
             name: "PostgresStorage",
-            dependencies: ["CPostgres", "EventLog"],
+            dependencies: ["CPostgres", "Encodings", "EventLog"],
             swiftSettings: house
         ),
         .target(

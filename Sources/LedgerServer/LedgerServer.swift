@@ -82,6 +82,8 @@ package enum LedgerServer {
         package var isLogPublic = false
         /// Who collects spans of requests and their parts; nil: nobody does.
         package var traces: TraceCollector?
+        /// The cluster that this is a machine of; nil: of none.
+        package var cluster: ClusterNode?
         /// Looks at the ledger's files for those who watch; nil: they are not known.
         package var figures: (@Sendable () -> LedgerFigures)?
         /// Where texts of the app's maker are, for customers' pages.

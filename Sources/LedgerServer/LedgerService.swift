@@ -56,6 +56,10 @@ final class LedgerService: Sendable, BlockingPool {
     let logger: Logger
     /// Makes spans of requests and their parts; nil: nobody collects them.
     let tracer: SpanTracer?
+    /// The cluster that this is a machine of; nil: of none.
+    let cluster: ClusterNode?
+    /// Tells what machines of the cluster pass on; nil: of none.
+    let nodeTicket: NodeTicket?
     /// Looks at the ledger's files; nil: they are not known.
     let figures: (@Sendable () -> LedgerFigures)?
     let clock: @Sendable () -> Instant
@@ -114,6 +118,9 @@ final class LedgerService: Sendable, BlockingPool {
         bodies = BodyBudget(limit: options.bodyByteLimit)
         figures = options.figures
         tracer = options.traces.map { SpanTracer(queue: metrics.spans, percent: $0.percent) }
+        cluster = options.cluster
+        // Without the key nothing is passed on.
+        nodeTicket = options.cluster == nil ? nil : try? NodeTicket(of: options.ledger)
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones

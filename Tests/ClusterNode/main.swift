@@ -75,7 +75,9 @@ struct Node {
                     told = confirmed.size
                 }
                 if watch.note(row.lease, readAt: readAt) { try lead(after: row.lease) }
-                try journal.awaitChange(milliseconds: 20)
+                if let announced = try journal.awaitChange(milliseconds: 20) {
+                    follower.note(announced)
+                }
             } catch is JournalFault {
                 say("away")
                 usleep(50_000)
@@ -96,6 +98,7 @@ struct Node {
             address: ""
         )
         guard case .committed(let end, let leadership) = outcome else { return }
+        follower.note(confirmed: end)
         _ = try follower.catchUp()
         let leader = try LeaderLog(
             journal,
@@ -110,8 +113,9 @@ struct Node {
             number += 1
             append("\(name)-\(leadership.term)-\(number)", leader)
             follower.note(confirmed: leader.confirmed)
+            follower.note(vaultPosition: leader.confirmed.vaultPosition)
             // Who follows looks by itself soon, whether it is woken or not.
-            try? journal.announce()
+            try? journal.announce(leader.announcement)
             usleep(2000)
         }
         say("lost")

@@ -52,6 +52,7 @@ extension `A cluster's journal in PostgreSQL` {
             )
             for count in [1, 2, 260] {
                 try source.append(count, to: leader)
+                follower.note(confirmed: leader.confirmed)
                 _ = try follower.catchUp()
             }
             node.opened.close()

@@ -19,17 +19,19 @@ extension `A cluster's journal in PostgreSQL` {
         let sample = SampleBatches([1, 255, 1, 300, 2])
         for (count, batch) in sample.batches.enumerated() {
             // It listens before it is told.
-            try reader.awaitChange(milliseconds: 1)
+            _ = try reader.awaitChange(milliseconds: 1)
             _ = try leader.append(batch)
-            try cluster.journal.announce()
-            try reader.awaitChange(milliseconds: 60_000)
+            // What the leader was told of the last commit is known with its next write: what nobody knows to be
+            // durable is not copied.
+            _ = try follower.catchUp()
+            #expect(follower.confirmed.size == (count == 0 ? 0 : batch.first))
+            #expect(copy.end().size == follower.confirmed.size)
+            // Or by what it announces.
+            try cluster.journal.announce(leader.announcement)
+            follower.note(try #require(try reader.awaitChange(milliseconds: 60_000)))
             let row = try follower.catchUp()
             #expect(copy.end() == led.end() && row.end.size == copy.end().size)
-            // What the leader was told of the last commit is known with its next write.
-            #expect(follower.confirmed.size == (count == 0 ? 0 : batch.first))
         }
-        try leader.renew()
-        _ = try follower.catchUp()
         #expect(follower.confirmed.size == 559)
         #expect(follower.confirmed.root == sample.end.edge.root)
         #expect(follower.vaultPosition == 5)
@@ -37,6 +39,34 @@ extension `A cluster's journal in PostgreSQL` {
         for sequence in UInt64(0)..<559 {
             #expect(copy.attached(at: sequence) == led.attached(at: sequence))
         }
+    }
+
+    // Every role of the database may notify; and a leader that was deposed says what it was told.
+    @Test func `is followed by the word of who leads alone`() throws {
+        let cluster = try ScratchCluster()
+        let (led, copy) = (MemoryLog(), MemoryLog())
+        let leader = try LeaderLog(
+            cluster.journal,
+            over: led,
+            as: cluster.leadership,
+            from: cluster.end,
+            randomness: .system
+        )
+        _ = try leader.append(SampleBatches([2]).batches[0])
+        let follower = LogFollower(cluster.journal, into: copy, vaultPosition: 0)
+        let reader = cluster.other(patience: 60_000)
+        _ = try reader.awaitChange(milliseconds: 1)
+        try PostgresServers.sql("NOTIFY \(cluster.schema.name), '1 2 3 4'")
+        #expect(try reader.awaitChange(milliseconds: 60_000) == nil)
+        var other = leader.announcement
+        other.leadership.term += 1
+        follower.note(other)
+        _ = try follower.catchUp()
+        #expect(copy.end().size == 0)
+        // Control: who leads is believed.
+        follower.note(leader.announcement)
+        _ = try follower.catchUp()
+        #expect(copy.end() == led.end())
     }
 
     @Test func `is led by nobody who was deposed`() throws {
@@ -68,7 +98,9 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(throws: LogStorageFault.self) { try leader.renew() }
         // The one that took over goes on from a copy.
         let copy = MemoryLog()
-        _ = try LogFollower(cluster.journal, into: copy, vaultPosition: 0).catchUp()
+        let follower = LogFollower(cluster.journal, into: copy, vaultPosition: 0)
+        follower.note(confirmed: end)
+        _ = try follower.catchUp()
         let next = try LeaderLog(
             cluster.journal,
             over: copy,
@@ -128,7 +160,9 @@ extension `A cluster's journal in PostgreSQL` {
         for batch in sample.batches.dropLast() {
             (end, known) = try append(batch, after: end, known, to: cluster)
         }
+        follower.note(confirmed: known)
         _ = try follower.catchUp()
+        #expect(copy.end() == end)
         let name = cluster.schema.name
         switch how {
         case .shorter:
@@ -138,7 +172,8 @@ extension `A cluster's journal in PostgreSQL` {
         case .otherRoot:
             try PostgresServers.sql("UPDATE \(name).ledger SET root = confirmed_root")
         case .byte, .gap:
-            _ = try append(sample.batches[2], after: end, known, to: cluster)
+            (_, known) = try append(sample.batches[2], after: end, known, to: cluster)
+            follower.note(confirmed: known)
             try PostgresServers.sql(
                 how == .gap
                     ? "DELETE FROM \(name).batch WHERE first = 4"

@@ -42,4 +42,11 @@ public final class Appender: Sendable {
     var writer: LogWriter { pipeline.writer }
     /// The time of what is asked now.
     var clock: @Sendable () -> Instant { pipeline.clock }
+
+    /// Takes up what another machine of a cluster has appended, while nothing is appended here.
+    ///
+    /// `copy`: adds it to the files of log and vault. Views follow when this returns.
+    ///
+    /// - Throws: what `copy` throws, `LogStorageFault`.
+    package func follow(_ copy: () throws -> Void) throws { try writer.follow(copy) }
 }

@@ -95,8 +95,11 @@ struct Pipeline: Sendable {
         of proposal: Proposed
     ) throws -> Decision<Proposed.Outcome> {
         let signal = proposal.signal(in: self)
+        // Before any stream is reserved for it.
+        let surrenders = vault.surrenders
         let earlier = try sequence(of: signal)
         let decision = try proposal.decision(in: self, as: signal, after: earlier)
+            .decided(afterSurrenders: surrenders)
         // What settled it may be itself, recorded since it was looked up: the first outcome stands.
         // What is sealed the writer looks up.
         guard earlier == nil, case .settled = decision, let first = try sequence(of: signal) else {

@@ -36,6 +36,12 @@ enum Decision<Outcome> {
         case .sealed(let submission, _): submission
         }
     }
+
+    /// The same, decided when reserved streams had been given up so often.
+    func decided(afterSurrenders surrenders: UInt64) -> Self {
+        guard case .sealed(let submission, let outcome) = self else { return self }
+        return .sealed(submission.decided(afterSurrenders: surrenders), outcome: outcome)
+    }
 }
 
 extension Decision: Sendable where Outcome: Sendable {}

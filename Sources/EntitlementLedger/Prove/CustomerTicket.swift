@@ -74,6 +74,8 @@ package struct CustomerTicket: Equatable, Sendable {
         case changeNotices = "entitlement-ledger/change-ticket"
         /// A customer's own pages.
         case pages = "entitlement-ledger/page-ticket"
+        /// Calls that a machine of a cluster passes on to another.
+        case nodes = "entitlement-ledger/node-ticket"
     }
 
     /// Seals tickets, and opens those that were sealed by the same ledger, by whichever of its processes.

@@ -12,20 +12,24 @@ package struct GroupDecision {
     private let clock: Int64
     /// Streams that were erased since somebody may have sealed for them.
     private let closed: Set<UInt64>
+    /// How often reserved streams were given up by now.
+    private let surrenders: UInt64
 
     /// Decides.
     ///
     /// `clock`: the time for T3, milliseconds since 1970. `closed`: streams that a member must not
-    /// name any more.
+    /// name any more. `surrenders`: see `NameVault`.
     package init(
         _ group: [SealedSubmission],
         end: LogEnd,
         index: some LogIndex,
         clock: Int64,
-        closed: Set<UInt64> = []
+        closed: Set<UInt64> = [],
+        surrenders: UInt64 = 0
     ) throws {
         self.clock = clock
         self.closed = closed
+        self.surrenders = surrenders
         reliesOnStreams = group.contains { !$0.expectations.isEmpty }
         batch = LogBatch(after: end)
         let count = group.reduce(0) { $0 + $1.records.count }
@@ -54,6 +58,8 @@ package struct GroupDecision {
         {
             return .stale
         }
+        // What it was sealed for may be somebody else's stream by now.
+        if submission.surrenders != surrenders { return .stale }
         // C6: an erased stream takes nothing more; the caller's names lead elsewhere by now.
         if !closed.isEmpty, submission.names(oneOf: closed) {
             return .stale

@@ -20,6 +20,8 @@ package final class SealedSubmission: Sendable {
     package let expectations: [Expectation]
     /// T3 to keep, for an import that preserves it; nil: the clock.
     package let recordedAt: Int64?
+    /// How often reserved streams had been given up when it was decided (`NameVault`).
+    package let surrenders: UInt64
 
     /// A stream as the caller saw it.
     package struct Expectation: Sendable, Hashable {
@@ -43,7 +45,8 @@ package final class SealedSubmission: Sendable {
         sharedParts: [(digest: Digest, bytes: [UInt8])] = [],
         request: SignalDigest? = nil,
         expectations: [Expectation] = [],
-        recordedAt: Int64? = nil
+        recordedAt: Int64? = nil,
+        surrenders: UInt64 = 0
     ) {
         precondition(!records.isEmpty, "a submission has a record")
         self.records = records
@@ -53,6 +56,22 @@ package final class SealedSubmission: Sendable {
         self.request = request
         self.expectations = expectations
         self.recordedAt = recordedAt
+        self.surrenders = surrenders
+    }
+
+    /// The same, decided when reserved streams had been given up so often.
+    package func decided(afterSurrenders surrenders: UInt64) -> SealedSubmission {
+        guard surrenders != self.surrenders else { return self }
+        return SealedSubmission(
+            records: records,
+            attached: attached,
+            evidenceStreams: evidenceStreams,
+            sharedParts: sharedParts,
+            request: request,
+            expectations: expectations,
+            recordedAt: recordedAt,
+            surrenders: surrenders
+        )
     }
 
     /// The signal that it is known by: its first record's.

@@ -21,8 +21,8 @@ package protocol ClusterMaker {
     ) throws
 }
 
-/// All that a cluster holds, for a node that has nothing yet.
-package protocol ClusterContents {
+/// All that a cluster holds beside its two journals, and for a node that has nothing yet.
+package protocol ClusterContents: Sendable {
     /// The text of `ledger.json`.
     func manifest() throws -> String
 
@@ -34,4 +34,45 @@ package protocol ClusterContents {
 
     /// The signed checkpoints, ascending by size.
     func checkpoints() throws -> [(size: UInt64, note: String)]
+
+    /// Keeps a signed checkpoint for every node, durably; one that stands is left as it is.
+    func keep(checkpoint size: UInt64, note: String) throws
+
+    /// What nodes hold in common beside log and vault, such as the digests of API keys; nil: nothing of
+    /// that name.
+    func held(_ name: String) throws -> [UInt8]?
+
+    /// Replaces what is held under a name, where it is still what the caller knows.
+    ///
+    /// - Returns: false where another one was faster: nothing was changed.
+    func hold(_ bytes: [UInt8], as name: String, insteadOf known: [UInt8]?) throws -> Bool
+
+    /// Tells that a node is there, and how far it is.
+    func note(_ node: ClusterMember) throws
+
+    /// Who was there of late, by name.
+    func members() throws -> [ClusterMember]
+}
+
+/// A node as the others know it.
+package struct ClusterMember: Sendable, Equatable {
+    /// Its name, one in the cluster.
+    package var name: String
+    /// Where it is reached.
+    package var address: String
+    /// Events that it has.
+    package var size: UInt64
+    /// The generation of the vault's keys that it has.
+    package var generation: UInt64
+    /// Seconds since it told so.
+    package var age: Int64
+
+    /// Puts it together.
+    package init(name: String, address: String, size: UInt64, generation: UInt64, age: Int64 = 0) {
+        self.name = name
+        self.address = address
+        self.size = size
+        self.generation = generation
+        self.age = age
+    }
 }

@@ -49,8 +49,31 @@ package protocol ClusterJournal: Sendable {
 
     /// Waits until something may have been appended, or until a moment has passed.
     ///
+    /// - Returns: what a leader said last meanwhile; nil: nothing.
     /// - Throws: ``JournalFault``.
-    func awaitChange(milliseconds: Int) throws
+    func awaitChange(milliseconds: Int) throws -> JournalAnnouncement?
+
+    /// Tells who follows what is durable on a second machine: a hint, which may not come.
+    ///
+    /// - Throws: ``JournalFault``.
+    func announce(_ announcement: JournalAnnouncement) throws
+}
+
+/// What a leader says behind a commit.
+package struct JournalAnnouncement: Sendable, Equatable {
+    /// Who says so: it counts while that one leads.
+    package var leadership: Leadership
+    /// Events that are durable on a second machine.
+    package var size: UInt64
+    /// The root at that size.
+    package var root: Digest
+
+    /// Puts it together.
+    package init(leadership: Leadership, size: UInt64, root: Digest) {
+        self.leadership = leadership
+        self.size = size
+        self.root = root
+    }
 }
 
 /// Who leads, drawn anew at each start and whenever a doubt is settled.
@@ -220,5 +243,13 @@ package struct JournalFault: Error, Sendable, Equatable {
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    /// Whether it stays as it is until somebody changes the database or what is configured.
+    package var isLasting: Bool {
+        switch code {
+        case .deposed, .moved, .unavailable, .readOnly, .notSynchronous, .full: false
+        case .missing, .notEmpty, .newerFormat, .notPermitted, .damaged, .refused: true
+        }
     }
 }

@@ -50,6 +50,17 @@ package final class LeaderLog: LogStorage {
     /// Whether it may still append.
     package var isLeading: Bool { state.withLock { !$0.isOver } }
 
+    /// What it would tell who follows.
+    package var announcement: JournalAnnouncement {
+        state.withLock { state in
+            JournalAnnouncement(
+                leadership: state.leadership,
+                size: state.known.size,
+                root: state.known.root
+            )
+        }
+    }
+
     /// See `LogStorage`: durable in the journal, then in the node's files.
     ///
     /// - Throws: `LogStorageFault.outcomeUnknown` where nobody can tell, and `noLeader` where another

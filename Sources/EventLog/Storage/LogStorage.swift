@@ -100,6 +100,11 @@ package protocol LogStorage: LogReader {
     /// What is deleted already stays so: it goes on where it was stopped.
     func eraseEvidence(of sequences: [UInt64]) throws
 
+    /// Whether customers may be erased from this log.
+    ///
+    /// - Throws: `LogStorageFault` where they may not.
+    func requireErasable() throws
+
     /// Keeps a signed checkpoint, durably.
     func keepCheckpoint(size: UInt64, note: String) throws
 
@@ -117,6 +122,9 @@ extension LogStorage {
 
     /// Nothing, for a log whose vault keeps new streams by itself.
     package func removeTakenOver() throws {}
+
+    /// They may be, from a log that is one machine's.
+    package func requireErasable() throws {}
 
     /// None, for a storage that nothing is erased from.
     package func eraseEvidence(of sequences: [UInt64]) throws {

@@ -108,6 +108,15 @@ package protocol NameVault: NameReader {
     ///
     /// Cost: a commit each of vault and log, none where there is nothing.
     func drawIn() throws
+
+    /// Counts how often reserved streams were given up because another machine leads: what was sealed
+    /// before for one of them is sealed again.
+    var surrenders: UInt64 { get }
+}
+
+extension NameVault {
+    /// Never, for a vault that is one machine's.
+    package var surrenders: UInt64 { 0 }
 }
 
 /// Destroys names and keys.

@@ -95,12 +95,16 @@ extension LedgerDirectory {
     /// A new ledger's id, 16 random bytes, and its log's name in checkpoints.
     package typealias Identity = (id: [UInt8], origin: String)
 
-    /// Whether a ledger may be made here: nothing is there, but for a master key.
+    /// Whether a ledger may be made here: nothing is there, but for a master key; in a node's directory
+    /// what is configured there is, too.
     ///
     /// - Throws: `LedgerOpenFault.notEmpty`, `FileFault` for what is no directory.
     package static func requireRoom(at path: String) throws {
-        guard try DurableFile.names(in: path).allSatisfy({ $0 == keyName }) else {
-            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
+        let isNode = isNode(at: path)
+        for name in try DurableFile.names(in: path) where name != keyName {
+            guard isNode, !nodeParts.contains(name) else {
+                throw LedgerOpenFault(.notEmpty, "the directory is not empty")
+            }
         }
     }
 

@@ -26,7 +26,8 @@ package final class OpenLedgerDirectory: Sendable {
     /// `renewedKey`: the master key as its source gives it later, for one that was changed
     /// meanwhile; nil: as it is.
     ///
-    /// `clock`: milliseconds since 1970.
+    /// `clock`: milliseconds since 1970. `asNode`: whether a cluster's directory is written to as its
+    /// journals say.
     ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
     package init(
@@ -34,6 +35,7 @@ package final class OpenLedgerDirectory: Sendable {
         masterKey: [UInt8],
         renewedKey: (@Sendable () throws -> [UInt8])? = nil,
         forWriting: Bool,
+        asNode: Bool = false,
         mapSize: Int = MapSize.usual,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
@@ -41,12 +43,7 @@ package final class OpenLedgerDirectory: Sendable {
         self.path = path
         manifest = try LedgerDirectory.manifest(at: path)
         knownLoss = try LedgerDirectory.knownLoss(at: path)
-        guard !forWriting || knownLoss?.isTreeLost != true else {
-            throw LedgerOpenFault(
-                .treeLost,
-                "hashes of its tree are lost: it can only be read"
-            )
-        }
+        if forWriting { try Self.requireWritable(path, asNode: asNode, knownLoss) }
         published = try LedgerDirectory.published(at: path)
         lock = forWriting ? try WriterLock.take(at: path) : nil
         do {
@@ -95,6 +92,23 @@ package final class OpenLedgerDirectory: Sendable {
             // The mark stays: who could not open it has not checked it.
             lock?.release()
             throw error
+        }
+    }
+
+    /// Refuses what may only be read.
+    private static func requireWritable(
+        _ path: String,
+        asNode: Bool,
+        _ knownLoss: KnownLoss?
+    ) throws {
+        guard knownLoss?.isTreeLost != true else {
+            throw LedgerOpenFault(
+                .treeLost,
+                "hashes of its tree are lost: it can only be read"
+            )
+        }
+        guard asNode || !LedgerDirectory.isNode(at: path) else {
+            throw LedgerOpenFault(.clustered, "it is a copy of a cluster's ledger")
         }
     }
 

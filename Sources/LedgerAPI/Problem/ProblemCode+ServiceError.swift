@@ -28,7 +28,7 @@ extension ProblemCode {
             ServiceError(.decodingError)
         case .storage, .storageFull: ServiceError(.databaseError)
         case .rateLimited: ServiceError(.tooManyRequests)
-        case .busy, .notThereYet, .clockBehind, .clockAhead: ServiceError(.busy)
+        case .busy, .noLeader, .notThereYet, .clockBehind, .clockAhead: ServiceError(.busy)
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
             .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal:

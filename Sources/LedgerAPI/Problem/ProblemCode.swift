@@ -60,6 +60,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     // What is wrong with us
     case readOnly = "read_only"
     case busy
+    case noLeader = "no_leader"
     case clockBehind = "clock_behind"
     case clockAhead = "clock_ahead"
     case storageFull = "storage_full"
@@ -94,7 +95,9 @@ extension ProblemCode {
             422
         case .rateLimited: 429
         case .internal, .storage: 500
-        case .notConfigured, .storeUnavailable, .notThereYet, .busy, .clockBehind, .clockAhead: 503
+        case .notConfigured, .storeUnavailable, .notThereYet, .busy, .noLeader, .clockBehind,
+            .clockAhead:
+            503
         case .storageFull: 507
         }
     }
@@ -103,7 +106,8 @@ extension ProblemCode {
     package var isRetryable: Bool {
         switch self {
         case .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
-            .storeUnavailable, .busy, .clockBehind, .clockAhead, .storageFull, .storage, .internal:
+            .storeUnavailable, .busy, .noLeader, .clockBehind, .clockAhead, .storageFull, .storage,
+            .internal:
             true
         default: false
         }
@@ -161,6 +165,7 @@ extension ProblemCode {
         case .storeUnavailable: "The store cannot be asked now"
         case .readOnly: "The server only reads"
         case .busy: "Busy"
+        case .noLeader: "No machine of the cluster leads"
         case .clockBehind: "The clock is behind the log"
         case .clockAhead: "The clock is not believed"
         case .storageFull: "The disk is full"

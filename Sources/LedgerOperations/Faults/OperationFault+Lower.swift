@@ -87,6 +87,11 @@ extension OperationFault {
                     Code(word, .integrity),
                     "salvage it again with an archive or a backup, or with --continue"
                 )
+            case .clustered:
+                (
+                    Code(word, .tryAgain),
+                    "serve it with `entitle serve --cluster`, and ask that server with --server"
+                )
             }
         // A key is not of the directory.
         let isOfPlace = fault.code != .wrongKey

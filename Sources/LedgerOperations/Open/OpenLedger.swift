@@ -58,12 +58,24 @@ public struct OpenLedger: Sendable {
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`, `OperationFault` for a key that cannot be
     ///   read, or what the views' files throw.
     public init(at path: String, options: Options = Options()) throws {
+        try self.init(at: path, options: options, asNode: nil)
+    }
+
+    /// Opens it, as a node of a cluster where it is one.
+    ///
+    /// `log`: what its log is appended to through; nil: it is one machine's.
+    init(
+        at path: String,
+        options: Options,
+        asNode log: ((OpenLedgerDirectory) -> any LogStorage)?
+    ) throws {
         let clock = options.clock
         directory = try OpenLedgerDirectory(
             at: path,
             masterKey: options.key.read(of: path),
             renewedKey: options.key.renewal(of: path),
             forWriting: !options.isReadOnly,
+            asNode: log != nil,
             mapSize: options.mapSize,
             clock: { clock().milliseconds },
             randomness: options.randomness
@@ -79,7 +91,7 @@ public struct OpenLedger: Sendable {
             }
             ledger = try Ledger(
                 identity: directory.manifest.identity(),
-                log: directory.log,
+                log: log?(directory) ?? directory.log,
                 vault: directory.vault,
                 options: Ledger.Options(
                     viewsPath: path + "/" + LedgerDirectory.viewsName,

@@ -6,6 +6,8 @@ extension HTTPField.Name {
     static let ledgerSequence = named("Ledger-Sequence")
     /// The smallest size that an answer is to be made from.
     static let ledgerMinSequence = named("Ledger-Min-Sequence")
+    /// What a machine of a cluster says where it passes a call on.
+    static let ledgerNode = named("Ledger-Node")
     /// A client's name for one request (draft-ietf-httpapi-idempotency-key-header).
     static let idempotencyKey = named("Idempotency-Key")
     /// Why somebody looks at a customer's data.

@@ -80,6 +80,7 @@ struct LedgerResponder: HTTPResponder {
         let route = target.route
         exchange.target = target
         let customer = path.customer
+        let isOwners = isOwners || service.isOwners(request.headers, at: exchange.now)
         exchange.caller =
             isOwners && service.access.isUnnamed(exchange)
             ? .owner : try service.access.admit(route, customer, &exchange)
@@ -117,14 +118,29 @@ struct LedgerResponder: HTTPResponder {
         call.pages = PageTable.routes(beside: service.simulator)
         call.format = exchange.format
         call.rawPath = page?.path ?? request.uri.path
-        let access = try call.access(route)
-        guard access == nil || service.accesses.hasRoom else {
-            throw Problem.accessesFull
-        }
-        var answer = try await route.handler(call, service)
-        if let access { service.accesses.add(access) }
+        var answer = try await self.answer(call, route, request, exchange)
         for field in exchange.headers { answer.headers.append(field) }
         answer.condition(request.headers, now: exchange.now)
+        return answer
+    }
+
+    /// Asks the handler; in a cluster what changes the ledger is done by the machine that leads.
+    private func answer(
+        _ call: Call,
+        _ route: Route,
+        _ request: Request,
+        _ exchange: Exchange
+    ) async throws -> Answer {
+        let access = try call.access(route)
+        guard access == nil || service.accesses.hasRoom else { throw Problem.accessesFull }
+        // Who looks at whom is a record, too.
+        let isLeaders = route.isChange || access != nil
+        if isLeaders, let leader = service.leaderCall {
+            return try await leader.answer(request, call.body, exchange)
+        }
+        let answer = try await route.handler(call, service)
+        if isLeaders { try await service.confirmLease() }
+        if let access { service.accesses.add(access) }
         return answer
     }
 

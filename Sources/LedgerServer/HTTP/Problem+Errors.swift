@@ -63,7 +63,8 @@ extension Problem {
     private init(_ fault: LogStorageFault) {
         switch fault.code {
         case .full: self.init(.storageFull, fault.message, retryAfter: 30)
-        case .busy, .noLeader: self.init(.busy, fault.message, retryAfter: 1)
+        case .busy: self.init(.busy, fault.message, retryAfter: 1)
+        case .noLeader: self.init(.noLeader, fault.message, retryAfter: 1)
         case .outcomeUnknown, .damaged, .replaced, .unreadable, .newerFormat:
             self.init(.storage, fault.message)
         }

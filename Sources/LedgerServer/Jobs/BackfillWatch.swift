@@ -17,6 +17,7 @@ struct BackfillWatch: ScheduledJob {
     static let standardInterval = Duration.seconds(7 * 86_400)
 
     var job: JobBoard.Job { .backfill }
+    var isLeaders: Bool { true }
 
     func run() async -> JobRun {
         let clients = service.stores.clients

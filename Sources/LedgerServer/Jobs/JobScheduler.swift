@@ -12,9 +12,13 @@ struct JobScheduler: Service {
     /// Keeps when they ran; nil: there is nowhere to.
     var keeper: JobKeeper?
     var time = JobTime.machine
+    /// Whether this machine does what is done once for a whole cluster.
+    var leads: @Sendable () -> Bool = { true }
 
     /// How long it waits after the first failure.
     private static let firstRetry = Duration.seconds(30)
+    /// How long until it is looked again whether this machine leads.
+    private static let leaderLook = Duration.seconds(1)
     /// How long a store may want to be left alone: what it says beyond is a mistake.
     private static let longestRest = Duration.seconds(86_400)
     /// How soon after the start a job runs whose time was while no server ran.
@@ -26,7 +30,7 @@ struct JobScheduler: Service {
         await withDiscardingTaskGroup { group in
             for job in jobs { group.addTask { await run(job) } }
         }
-        for job in jobs { await job.end() }
+        for job in jobs where !job.isLeaders || leads() { await job.end() }
         await keeper?.keep(board)
     }
 
@@ -35,7 +39,7 @@ struct JobScheduler: Service {
         while true {
             board.plan(job.job, after: wait)
             guard await time.pass(wait) else { return }
-            let run = await job.run()
+            let run = !job.isLeaders || leads() ? await job.run() : .postponed(Self.leaderLook)
             board.note(job.job, run)
             // What comes more often than that is not missed where a server is started anew.
             if job.interval >= Self.leastFirstWait { await keeper?.keep(board) }
@@ -88,7 +92,8 @@ extension LedgerServer {
         JobScheduler(
             jobs: jobs(options, service),
             board: service.jobs,
-            keeper: JobKeeper(service)
+            keeper: JobKeeper(service),
+            leads: { service.leads }
         )
     }
 

@@ -8,6 +8,7 @@ struct LogArchiver: ScheduledJob {
     let schedule: LedgerServer.ArchiveSchedule
 
     var job: JobBoard.Job { .archive }
+    var isLeaders: Bool { true }
     var interval: Duration { schedule.interval }
 
     /// Archives what is new.

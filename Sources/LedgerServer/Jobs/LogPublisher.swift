@@ -10,6 +10,7 @@ struct LogPublisher: ScheduledJob {
     let schedule: LedgerServer.PublicationSchedule
 
     var job: JobBoard.Job { .checkpoint }
+    var isLeaders: Bool { true }
     var interval: Duration { schedule.interval }
 
     /// Signs and publishes.

@@ -21,6 +21,7 @@ struct ProductRefresh: ScheduledJob {
     }
 
     var job: JobBoard.Job { .products }
+    var isLeaders: Bool { true }
     var interval: Duration { schedule.interval }
     var firstWait: Duration { .zero }
 

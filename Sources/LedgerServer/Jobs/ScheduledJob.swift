@@ -6,6 +6,8 @@ protocol ScheduledJob: Sendable {
     var job: JobBoard.Job { get }
     /// Between the end of a run that did it and the next one.
     var interval: Duration { get }
+    /// Whether it is done once for a whole cluster, by the machine that leads.
+    var isLeaders: Bool { get }
     /// Between the server's start and the first run, where it is not known when it ran last; zero: at each
     /// start.
     var firstWait: Duration { get }
@@ -17,6 +19,8 @@ protocol ScheduledJob: Sendable {
 }
 
 extension ScheduledJob {
+    /// What looks at a machine's own files is done by each.
+    var isLeaders: Bool { false }
     /// A server that is started each day does it all the same.
     var firstWait: Duration { min(interval, .seconds(3600)) }
     func end() async {}

@@ -43,6 +43,7 @@ struct StoreWatch: ScheduledJob {
     }
 
     var job: JobBoard.Job { .stores }
+    var isLeaders: Bool { true }
 
     mutating func run() async -> JobRun {
         // Whoever stops the server does not wait for stores.

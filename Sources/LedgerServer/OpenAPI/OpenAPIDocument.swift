@@ -195,7 +195,7 @@ extension Route {
     /// Every problem that a call may meet.
     var allProblems: Set<ProblemCode> {
         var codes: Set<ProblemCode> = [
-            .invalidRequest, .unknownParameter, .rateLimited, .internal, .storage, .busy,
+            .invalidRequest, .unknownParameter, .rateLimited, .internal, .storage, .busy, .noLeader,
         ]
         switch access {
         case .open, .visitor, .health: break

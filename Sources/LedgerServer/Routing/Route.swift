@@ -25,6 +25,8 @@ struct Route: Sendable {
     var isLogged = false
     /// Whether an app's backend asks it all day: a key that may read leaves no trace then.
     var isAskedByBackends = false
+    /// Whether it changes the ledger: in a cluster the machine that leads does it.
+    var isChange: Bool { problems.contains(.readOnly) }
     var handler: @Sendable (Call, LedgerService) async throws -> Answer
 
     /// Who may call (Interfaces, "Who may").

@@ -329,14 +329,17 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// Waits until a notification has come, or a moment has passed; takes all that came.
     ///
+    /// - Returns: the text of the last; nil: none came.
     /// - Throws: ``PostgresFault``.
-    package func awaitNotification(within milliseconds: Int64) throws(PostgresFault) {
+    package func awaitNotification(within milliseconds: Int64) throws(PostgresFault) -> String? {
+        var text: String?
         let fault: PostgresFault? = turn.withLock { state in
             do throws(PostgresFault) {
                 guard !state.isBroken else { throw PostgresFault(.lost, "it broke before") }
                 _ = try wait(for: Int16(POLLIN), until: Deadline(milliseconds: milliseconds))
                 guard unsafe libpq_consumeInput(handle) == 1 else { throw lost() }
                 while let notification = unsafe libpq_notifies(handle) {
+                    text = unsafe String(cString: notification.pointee.extra)
                     unsafe libpq_freemem(notification)
                 }
                 return nil
@@ -346,6 +349,7 @@ package final class PostgresConnection: @unchecked Sendable {
             }
         }
         if let fault { throw fault }
+        return text
     }
 
     /// - Returns: false where the time was over.

@@ -6,9 +6,11 @@ struct JournalStatements: Sendable {
     let row, batches, items, begin, commit: Text
     let listen, notify: Text
     let manifest, keys, itemPage, checkpoints: Text
+    let common: CommonStatements
 
     init(_ schema: JournalSchema) {
         let name = schema.name
+        common = CommonStatements(schema)
         append = Text(
             "append",
             "SELECT * FROM \(name).append($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)"
@@ -45,7 +47,7 @@ struct JournalStatements: Sendable {
         listen = Text("listen", "LISTEN \(name)")
         notify = Text(
             "notify",
-            "SELECT set_config('synchronous_commit', 'off', true), pg_notify('\(name)', '')"
+            "SELECT set_config('synchronous_commit', 'off', true), pg_notify('\(name)', $1)"
         )
         manifest = Text("manifest", "SELECT manifest FROM \(name).ledger")
         keys = Text("keys", "SELECT generation, bytes FROM \(name).vault_keys")
@@ -57,5 +59,45 @@ struct JournalStatements: Sendable {
             """
         )
         checkpoints = Text("checkpoints", "SELECT size, note FROM \(name).checkpoint ORDER BY size")
+    }
+}
+
+/// What is asked of what machines hold in common beside log and vault.
+struct CommonStatements: Sendable {
+    typealias Text = PostgresConnection.StaticText
+
+    let keepCheckpoint, held, hold, rehold, nodes, noteNode: Text
+
+    init(_ schema: JournalSchema) {
+        let name = schema.name
+        keepCheckpoint = Text(
+            "keep_checkpoint",
+            "INSERT INTO \(name).checkpoint VALUES ($1, $2) ON CONFLICT DO NOTHING"
+        )
+        held = Text("held", "SELECT bytes FROM \(name).held WHERE kind = $1")
+        hold = Text(
+            "hold",
+            "INSERT INTO \(name).held VALUES ($1, '', $2) ON CONFLICT DO NOTHING RETURNING 1"
+        )
+        rehold = Text(
+            "rehold",
+            "UPDATE \(name).held SET bytes = $2 WHERE kind = $1 AND bytes = $3 RETURNING 1"
+        )
+        nodes = Text(
+            "nodes",
+            """
+            SELECT name, address, size, generation,
+              extract(epoch FROM clock_timestamp() - seen)::bigint
+            FROM \(name).node ORDER BY name
+            """
+        )
+        noteNode = Text(
+            "note_node",
+            """
+            INSERT INTO \(name).node VALUES ($1, $2, $3, $4, clock_timestamp())
+            ON CONFLICT (name) DO UPDATE SET address = $2, size = $3, generation = $4,
+              seen = clock_timestamp()
+            """
+        )
     }
 }

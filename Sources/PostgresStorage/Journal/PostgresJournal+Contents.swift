@@ -51,4 +51,63 @@ extension PostgresJournal: ClusterContents {
             (try $0.count(0), try $0.text(1))
         }
     }
+
+    /// See ``ClusterContents``.
+    package func keep(checkpoint size: UInt64, note: String) throws {
+        _ = try read([
+            PostgresConnection.Command(
+                sql.common.keepCheckpoint,
+                [.integer(Int64(clamping: size)), .text(note)]
+            )
+        ])
+    }
+
+    /// See ``ClusterContents``.
+    package func held(_ name: String) throws -> [UInt8]? {
+        try read([PostgresConnection.Command(sql.common.held, [.text(name)])])[0].first?.bytes(0)
+    }
+
+    /// See ``ClusterContents``.
+    package func hold(
+        _ bytes: [UInt8],
+        as name: String,
+        insteadOf known: [UInt8]?
+    ) throws -> Bool {
+        let command =
+            if let known {
+                PostgresConnection.Command(
+                    sql.common.rehold,
+                    [.text(name), .bytes(bytes), .bytes(known)]
+                )
+            } else {
+                PostgresConnection.Command(sql.common.hold, [.text(name), .bytes(bytes)])
+            }
+        return try !read([command])[0].isEmpty
+    }
+
+    /// See ``ClusterContents``.
+    package func note(_ node: ClusterMember) throws {
+        _ = try read([
+            PostgresConnection.Command(
+                sql.common.noteNode,
+                [
+                    .text(node.name), .text(node.address), .integer(Int64(clamping: node.size)),
+                    .integer(Int64(clamping: node.generation)),
+                ]
+            )
+        ])
+    }
+
+    /// See ``ClusterContents``.
+    package func members() throws -> [ClusterMember] {
+        try read([PostgresConnection.Command(sql.common.nodes)])[0].map {
+            ClusterMember(
+                name: try $0.text(0),
+                address: try $0.text(1),
+                size: try $0.count(2),
+                generation: try $0.count(3),
+                age: try $0.integer(4)
+            )
+        }
+    }
 }

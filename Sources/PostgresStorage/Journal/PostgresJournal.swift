@@ -169,17 +169,18 @@ package final class PostgresJournal: ClusterJournal {
     }
 
     /// See ``ClusterJournal``.
-    package func awaitChange(milliseconds: Int) throws {
+    package func awaitChange(milliseconds: Int) throws -> JournalAnnouncement? {
         do {
-            try listening.awaitNotification(within: Int64(milliseconds))
+            return try listening.awaitNotification(within: Int64(milliseconds))
+                .flatMap { JournalAnnouncement($0) }
         } catch {
             throw JournalFault(.unavailable, error.message)
         }
     }
 
-    /// Wakes who follows: a hint, in a transaction that waits for nobody.
-    package func announce() throws {
-        _ = try read([PostgresConnection.Command(sql.notify)])
+    /// See ``ClusterJournal``: in a transaction that waits for nobody.
+    package func announce(_ announcement: JournalAnnouncement) throws {
+        _ = try read([PostgresConnection.Command(sql.notify, [.text(announcement.text)])])
     }
 
     // MARK: Outcomes

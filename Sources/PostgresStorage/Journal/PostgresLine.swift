@@ -33,10 +33,10 @@ final class PostgresLine: Sendable {
     }
 
     /// Waits for a notification, see ``PostgresConnection``.
-    func awaitNotification(within milliseconds: Int64) throws(PostgresFault) {
+    func awaitNotification(within milliseconds: Int64) throws(PostgresFault) -> String? {
         let used = try current()
         do {
-            try used.awaitNotification(within: milliseconds)
+            return try used.awaitNotification(within: milliseconds)
         } catch {
             drop(used)
             throw error

@@ -88,16 +88,23 @@ struct LedgerOptions: ParsableArguments {
         isCheck: Bool = false,
         recovery: Recovery? = nil
     ) throws -> OpenLedger {
+        if !isCheck { try AuditChild.own.requireSoundAfterStop(path, key: keyOptions.read()) }
+        var options = try opening(writing: writing)
+        options.recovery = recovery
+        return try OpenLedger(at: path, options: options)
+    }
+
+    /// What the ledger is opened with.
+    ///
+    /// `needsLedger`: whether a directory that is not there is named before its key.
+    func opening(writing: Bool, needsLedger: Bool = true) throws -> OpenLedger.Options {
         let key = keyOptions
-        let masterKey = try key.read()
-        if !isCheck { try AuditChild.own.requireSoundAfterStop(path, key: masterKey) }
         var options = try Invocation.current.settings.opening(
-            .bytes(masterKey, renewed: { try key.renewed() }),
+            .bytes(key.read(needsLedger: needsLedger), renewed: { try key.renewed() }),
             isReadOnly: !writing
         )
-        options.recovery = recovery
         options.acceptedClock = try acceptedClock()
-        return try OpenLedger(at: path, options: options)
+        return options
     }
 
     /// Runs a body over the open ledger and closes it.

@@ -98,7 +98,7 @@ final class LogWriter: Sendable {
         switch error {
         case is LedgerFault, is ViewDamage: return
         case let fault as LogStorageFault
-        where [.damaged, .busy, .newerFormat].contains(fault.code):
+        where [.damaged, .busy, .newerFormat, .noLeader].contains(fault.code):
             return
         default:
             let now = judge.withLock { $0.clock() }.milliseconds
@@ -185,6 +185,19 @@ final class LogWriter: Sendable {
         }
     }
 
+    /// Takes up what another machine has appended, while nobody else appends.
+    ///
+    /// `copy`: adds it to log and vault.
+    func follow(_ copy: () throws -> Void) throws {
+        try queue.sync {
+            // What failed in the middle stands in part: it is looked at again.
+            known.withLock { $0 = Known(isInDoubt: $0.isInDoubt) }
+            try copy()
+            _ = try currentEnd()
+            views.followBehind()
+        }
+    }
+
     private func commit(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
         do {
             return try commitWhole(group)
@@ -202,7 +215,8 @@ final class LogWriter: Sendable {
             end: end,
             index: views,
             clock: now.milliseconds,
-            closed: vault.closedStreams
+            closed: vault.closedStreams,
+            surrenders: vault.surrenders
         )
         let batch = decision.batch
         guard !batch.records.isEmpty else { return decision.outcomes }

@@ -107,7 +107,7 @@ extension LMDBVault {
         }
     }
 
-    private static func items(
+    static func items(
         _ new: [NewStream],
         _ epochs: EpochKeys
     ) throws -> [WaitingStreams.Item] {

@@ -32,6 +32,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "A new ledger in a temporary directory, with a key that is shown; gone at the end.")
     var ephemeral = false
     @Flag(help: "Answers questions only.") var readOnly = false
+    @Flag(help: "As a machine of the cluster that cluster.json in the directory names.")
+    var cluster = false
     @Option(help: "A catalog to publish at once; with --ephemeral.") var catalog: String?
     @OptionGroup var stores: StoresOptions
     @Option(help: "A certificate chain in PEM: serves over TLS.") var tlsCertificate: String?
@@ -52,6 +54,7 @@ struct Serve: AsyncParsableCommand {
                 hint: "publish it with `entitle catalog publish FILE`"
             )
         }
+        if cluster { return try await serveCluster() }
         let place = try ephemeral ? TemporaryLedger() : nil
         defer { place?.remove() }
         let open = try place?.open(catalog: catalog) ?? openAsPossible()
@@ -102,12 +105,13 @@ struct Serve: AsyncParsableCommand {
     /// Serves an open ledger until it is told to end.
     ///
     /// `key`: one that is shown; nil: none is. `simulator`: a store that is played beside it, by whose clock
-    /// it goes; nil: none is. `isListening`: told the address, once it is there.
+    /// it goes; nil: none is. `node`: the machine of a cluster that it is; nil: of none. `isListening`: told the address, once it is there.
     func serve(
         _ open: OpenLedger,
         at path: String,
         key: String?,
         beside simulator: (any SimulatedStoreDesk)? = nil,
+        as node: ClusterNode? = nil,
         masterKey: @escaping @Sendable () throws -> [UInt8],
         isListening: @escaping @Sendable (LedgerServer.Listening) -> Void = { _ in }
     ) async throws {
@@ -127,8 +131,11 @@ struct Serve: AsyncParsableCommand {
         options.manager = ServiceManager(
             processID: ProcessInfo.processInfo.processIdentifier
         ) { ProcessInfo.processInfo.environment[$0] }
+        options.cluster = node
+        // Who is told stands in one machine's files: in a cluster another one may lead at any time.
         let webhooks =
-            open.ledger.isReadOnly ? nil : try Webhooks(ofLedgerAt: path, open.ledger)
+            open.ledger.isReadOnly || node != nil
+            ? nil : try Webhooks(ofLedgerAt: path, open.ledger)
         defer { webhooks?.close() }
         options.webhooks = webhooks
         // Of a ledger that is gone when its server ends nobody asks by its directory.

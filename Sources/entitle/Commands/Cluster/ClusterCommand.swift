@@ -9,8 +9,8 @@ import Presentation
 struct ClusterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cluster",
-        abstract: "Several machines: whether a PostgreSQL may hold one log for them.",
-        subcommands: [Check.self]
+        abstract: "Several machines: one log in PostgreSQL for all of them.",
+        subcommands: [Check.self, Init.self, Status.self]
     )
 
     /// The command `entitle cluster check`.
@@ -27,16 +27,7 @@ struct ClusterCommand: ParsableCommand {
             )
         )
 
-        @Option(
-            help: ArgumentHelp(
-                "libpq's connection string, with all hosts; the password in a passfile.",
-                valueName: "string"
-            )
-        )
-        var postgres: String
-
-        @Option(help: "The schema (default: \(JournalSchema.usualName)).")
-        var schema = JournalSchema.usualName
+        @OptionGroup var cluster: ClusterOptions
 
         @Flag(help: "One machine is enough: what says otherwise is told and tolerated.")
         var allowAsynchronous = false
@@ -44,31 +35,8 @@ struct ClusterCommand: ParsableCommand {
         @Flag(help: "One JSON document on standard output.")
         var json = false
 
-        func validate() throws {
-            guard JournalSchema(schema) != nil else {
-                throw ValidationError(
-                    "--schema takes lower-case letters, digits and _, at most 63, no digit first"
-                )
-            }
-            switch ConnectionText.fault(in: postgres) {
-            case .password:
-                throw ValidationError(
-                    "--postgres takes no password: name a passfile in it, or a service"
-                )
-            case .malformed:
-                throw ValidationError("--postgres takes libpq's connection string or URI")
-            case nil: break
-            }
-        }
-
         func run() throws {
-            guard let schema = JournalSchema(schema) else { return }
-            let found = ClusterCheck.findings(
-                of: postgres,
-                schema: schema,
-                now: SystemClock.now().milliseconds
-            )
-            let findings = found.map { finding in
+            let findings = try cluster.findings().map { finding in
                 ClusterFindingAnswer(
                     code: finding.code.rawValue,
                     isTolerated: allowAsynchronous && finding.isOfStandby,

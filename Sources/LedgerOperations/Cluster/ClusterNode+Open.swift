@@ -1,0 +1,86 @@
+import DurableFiles
+package import EventLog
+import LMDBStorage
+
+extension ClusterNode {
+    /// Opens a node: its directory is filled where it is empty, and reaches what the cluster had when
+    /// this began.
+    ///
+    /// Leads nothing yet, and follows no more until ``run(isEnded:)``.
+    ///
+    /// - Parameters:
+    ///   - path: A directory that has nothing but what is configured, or that a node of this cluster left.
+    ///   - file: Which node it is.
+    ///   - tell: told, in a sentence, what takes long.
+    /// - Throws: `JournalFault`, `LedgerOpenFault`, `LogStorageFault`, `OperationFault`.
+    package static func open(
+        at path: String,
+        as file: ClusterFile,
+        of journal: any ClusterJournal & ClusterContents,
+        options: OpenLedger.Options,
+        tell: (String) -> Void
+    ) throws -> ClusterNode {
+        let row = try journal.row()
+        let standing = try manifest(at: path)
+        if let standing {
+            let held = try LedgerDirectory.manifest(reading: Array(journal.manifest().utf8))
+            guard standing.ledger == held.ledger else {
+                throw OperationFault(
+                    .configuration,
+                    "the directory is of another ledger than the cluster's",
+                    place: path,
+                    hint: "name a directory that is empty but for \(ClusterFile.name) and the key"
+                )
+            }
+            guard LedgerDirectory.isNode(at: path) else {
+                throw OperationFault(
+                    .notEmpty,
+                    "a ledger stands there that is no copy of the cluster's",
+                    place: path,
+                    hint: "name a directory that is empty but for \(ClusterFile.name) and the key"
+                )
+            }
+        }
+        // What cannot be checked is not opened: the cluster holds all of it.
+        let isCurrent =
+            try standing != nil && journal.keys().generation == generation(at: path)
+        if !isCurrent {
+            tell("filling the directory from the cluster: \(row.end.size) events")
+            try fill(path, from: journal, options)
+        }
+        let node = try ClusterNode(at: path, as: file, of: journal, options: options)
+        do {
+            try node.reach(row.confirmedSize)
+        } catch {
+            node.open.close(after: error)
+            throw error
+        }
+        return node
+    }
+
+    /// What `ledger.json` says; nil: there is none.
+    private static func manifest(at path: String) throws -> LedgerDirectory.Manifest? {
+        guard DurableFile.exists(path + "/ledger.json") else { return nil }
+        return try LedgerDirectory.manifest(at: path)
+    }
+
+    private static func generation(at path: String) throws -> UInt64? {
+        try LedgerDirectory.keyGeneration(at: path)
+    }
+
+    private static func fill(
+        _ path: String,
+        from journal: any ClusterJournal & ClusterContents,
+        _ options: OpenLedger.Options
+    ) throws {
+        if !LedgerDirectory.isNode(at: path) {
+            try LedgerDirectory.markNode(at: path)
+        }
+        try LedgerDirectory.removeCopy(at: path)
+        _ = try LedgerDirectory.fill(
+            at: path,
+            from: journal,
+            masterKey: options.key.read(of: path)
+        )
+    }
+}

@@ -1,0 +1,62 @@
+import EventLog
+import LMDBStorage
+import Synchronization
+
+extension ClusterNode {
+    /// How a node stands in its cluster.
+    package struct Standing: Sendable, Equatable {
+        /// This node.
+        package var node: String
+        /// Whether it leads.
+        package var isLeading: Bool
+        /// The term; nil: the cluster's row was never read.
+        package var term: UInt64?
+        /// Who leads as far as is known; nil: nobody.
+        package var leader: String?
+        /// Where that one is reached; nil: nobody leads.
+        package var leaderAddress: String?
+        /// Events that this node has.
+        package var size: UInt64
+        /// Events that the cluster has, as it was read last.
+        package var clusterSize: UInt64
+        /// Milliseconds since the cluster's row was read; nil: never.
+        package var contactAge: Int64?
+        /// What keeps it from following; nil: nothing.
+        package var fault: String?
+
+        /// Events that the cluster has and this node does not.
+        package var lag: UInt64 { clusterSize - min(size, clusterSize) }
+    }
+
+    /// How it stands now.
+    ///
+    /// - Throws: what its log throws.
+    package func standing() throws -> Standing {
+        let size = try open.directory.log.end().size
+        let isLeading = isLeading
+        let now = now
+        return state.withLock { state in
+            let lease = state.row?.lease
+            let isLed = lease.map { !$0.node.isEmpty } ?? false
+            return Standing(
+                node: name,
+                isLeading: isLeading,
+                term: lease?.leadership.term,
+                leader: isLeading ? name : (isLed ? lease?.node : nil),
+                leaderAddress: isLeading ? address : (isLed ? lease?.address : nil),
+                size: size,
+                clusterSize: max(state.row?.end.size ?? 0, isLeading ? size : 0),
+                contactAge: state.contactAt.map { max(0, now - $0) },
+                fault: state.fault
+            )
+        }
+    }
+
+    /// Where a call that appends is passed on to; nil: this node leads, or it is not known who does.
+    package var leaderToAsk: String? {
+        guard !isLeading, let lease = state.withLock(\.row)?.lease, !lease.address.isEmpty,
+            lease.node != name
+        else { return nil }
+        return lease.address
+    }
+}

@@ -1,0 +1,236 @@
+import Dispatch
+import Encodings
+import EntitlementLedger
+import EventLog
+import LMDBStorage
+import Synchronization
+
+/// One machine of a cluster: follows its journals, leads where nobody does, and says how it stands
+/// (Several machines).
+///
+/// One thread of its own does all of it; who asks or records never waits for it, but for a moment while
+/// something is copied.
+package final class ClusterNode: Sendable {
+    /// The ledger over this node's files.
+    package let open: OpenLedger
+    /// Its name, one in the cluster.
+    package let name: String
+    /// Where the others reach it.
+    package let address: String
+    let journal: any ClusterJournal & ClusterContents
+    let log: NodeLog
+    let follower: LogFollower
+    let state = Mutex(State())
+    private let wake: DispatchSemaphore
+    private let began = ContinuousClock.now
+
+    struct State {
+        /// The row as it was read last; nil: never.
+        var row: JournalRow?
+        /// When a read or a renewal of it began that came to its end.
+        var contactAt: Int64?
+        /// When the last renewal began that the journal confirmed, or the taking of the lease.
+        var renewedAt: Int64 = 0
+        /// What keeps it from following; nil: nothing.
+        var fault: String?
+        /// When what all nodes hold in common was looked at last.
+        var lookedAt: Int64 = .min
+        /// Files that are held in common, as they were when they were the same everywhere.
+        var held: [Name: [UInt8]] = [:]
+    }
+
+    /// How often a leader renews its lease, milliseconds.
+    private static let renewalInterval: Int64 = 1000
+    /// How long after the beginning of a renewal an outcome is given that appends nothing.
+    package static let outcomeLimit: Int64 = 4000
+    /// How often the journals are looked at where no notification comes.
+    private static let pollMilliseconds = 20
+    /// How long a database that does not answer is left alone.
+    private static let pauseMilliseconds = 200
+
+    /// Opens a directory that has been filled.
+    init(
+        at path: String,
+        as file: ClusterFile,
+        of journal: any ClusterJournal & ClusterContents,
+        options: OpenLedger.Options
+    ) throws {
+        let wake = DispatchSemaphore(value: 0)
+        let made = Mutex<NodeLog?>(nil)
+        let open = try OpenLedger(at: path, options: options) { directory in
+            let log = NodeLog(over: directory.log, keepingIn: journal) { wake.signal() }
+            made.withLock { $0 = log }
+            return log
+        }
+        guard let log = made.withLock({ $0 }) else {
+            preconditionFailure("a ledger is opened over its log")
+        }
+        (self.open, self.log, self.wake, self.journal) = (open, log, wake, journal)
+        (name, address) = (file.node, file.address)
+        let directory = open.directory
+        do {
+            follower = LogFollower(
+                journal,
+                into: directory.log,
+                vaultPosition: try directory.vaultPosition()
+            ) { batch in
+                let end = try directory.log.append(batch)
+                try directory.vault.follow(batch.newStreams)
+                return end
+            }
+        } catch {
+            open.close(after: error)
+            throw error
+        }
+    }
+
+    /// Milliseconds of a clock that nobody sets and that goes on while the machine sleeps.
+    var now: Int64 {
+        let passed = began.duration(to: .now).components
+        // Fits: a machine does not run for as long as 64 bits of milliseconds.
+        return passed.seconds * 1000 + passed.attoseconds / 1_000_000_000_000_000
+    }
+
+    /// Copies until the log has a size.
+    func reach(_ size: UInt64) throws {
+        while try open.directory.log.end().size < size { _ = try copy() }
+    }
+
+    // MARK: Its thread
+
+    /// Follows and leads until it is told to end; blocks its thread.
+    package func run(isEnded: () -> Bool) {
+        var watch = LeaseWatch()
+        while !isEnded() {
+            do {
+                if let leader = log.leading {
+                    try goOnLeading(leader)
+                } else {
+                    try goOnFollowing(&watch)
+                }
+                state.withLock { $0.fault = nil }
+            } catch {
+                note(error)
+                if log.leading?.isLeading == false { follow() }
+                // Where a notification came meanwhile there is nothing to do yet.
+                _ = wake.wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
+            }
+        }
+    }
+
+    private func goOnFollowing(_ watch: inout LeaseWatch) throws {
+        let (row, readAt) = try copy()
+        try lookAtCommonFiles()
+        guard try open.directory.log.end().size >= follower.confirmed.size else { return }
+        if watch.note(row.lease, readAt: readAt) { return try lead(after: row.lease) }
+        if let announced = try journal.awaitChange(milliseconds: Self.pollMilliseconds) {
+            follower.note(announced)
+        }
+    }
+
+    /// Copies what is confirmed of one page.
+    private func copy() throws -> (row: JournalRow, readAt: Int64) {
+        let readAt = now
+        let page = try follower.read()
+        if !page.batches.isEmpty {
+            try open.ledger.appender.follow { try follower.copy(page) }
+        }
+        state.withLock { $0.note(page.row, contactAt: readAt) }
+        return (page.row, readAt)
+    }
+
+    private func lead(after lease: JournalLease) throws {
+        var randomness = RandomSource.system
+        let takenAt = now
+        let outcome = journal.take(
+            over: lease,
+            as: LeaderID(using: &randomness),
+            node: name,
+            address: address
+        )
+        guard case .committed(let end, let leadership) = outcome else { return }
+        // What the row says behind a synchronous commit is durable, all of it.
+        follower.note(confirmed: end)
+        try reach(end.size)
+        try log.followCheckpoints()
+        let leader = try LeaderLog(
+            journal,
+            over: open.directory.log,
+            as: leadership,
+            from: end,
+            randomness: .system
+        )
+        state.withLock { $0.renewedAt = takenAt }
+        log.lead(by: leader)
+    }
+
+    private func goOnLeading(_ leader: LeaderLog) throws {
+        guard leader.isLeading else { return follow() }
+        let due = state.withLock(\.renewedAt) + Self.renewalInterval
+        let wait = max(0, due - now)
+        if wait > 0, wake.wait(timeout: .now() + .milliseconds(Int(wait))) == .success {
+            // One announcement is enough for all that was appended meanwhile.
+            while wake.wait(timeout: .now()) == .success {}
+            // A hint: who does not hear it looks by itself, and the next renewal says it too.
+            try? journal.announce(leader.announcement)
+            return
+        }
+        try renew(leader)
+        let row = try journal.row()
+        state.withLock { $0.note(row, contactAt: $0.renewedAt) }
+        // As above.
+        try? journal.announce(leader.announcement)
+        try lookAtCommonFiles()
+    }
+
+    private func renew(_ leader: LeaderLog) throws {
+        let beganAt = now
+        try leader.renew()
+        state.withLock { $0.renewedAt = max($0.renewedAt, beganAt) }
+    }
+
+    /// Leads no more; what it appended stands, and what is in doubt is copied if it does.
+    private func follow() {
+        log.follow()
+        // Counted anew with the next page, if it fails now.
+        if let position = try? open.directory.vaultPosition() {
+            follower.note(vaultPosition: position)
+        }
+    }
+
+    private func note(_ error: any Error) {
+        let text =
+            switch error {
+            case let fault as JournalFault: "\(fault.code.rawValue): \(fault.message)"
+            case let fault as LogStorageFault: "\(fault.code.rawValue): \(fault.message)"
+            default: "\(type(of: error))"
+            }
+        state.withLock { $0.fault = text }
+    }
+
+    // MARK: Outcomes
+
+    /// Whether this node leads.
+    package var isLeading: Bool { log.leading?.isLeading == true }
+
+    /// Makes sure that this node led when an outcome was decided that appends nothing: such a one counts
+    /// for four seconds from the beginning of a renewal that was confirmed.
+    ///
+    /// May block for the journal.
+    ///
+    /// - Throws: `LogStorageFault.noLeader`, `outcomeUnknown`.
+    package func confirmLease() throws {
+        guard let leader = log.leading, leader.isLeading else {
+            throw LogStorageFault(.noLeader, "this node does not lead the cluster")
+        }
+        if now - state.withLock(\.renewedAt) < Self.outcomeLimit { return }
+        try renew(leader)
+    }
+}
+
+extension ClusterNode.State {
+    fileprivate mutating func note(_ row: JournalRow, contactAt: Int64) {
+        self.row = row
+        self.contactAt = contactAt
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Encodings
+import EventLog
+import LedgerAPI
+import LedgerOperations
+import PostgresStorage
+import Presentation
+
+extension ClusterCommand {
+    /// The command `entitle cluster status`.
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Who leads a cluster, which machines there are, and how far each is.",
+            discussion: HelpText.discussion(
+                "Reads the database alone, so that it answers while no machine does.",
+                examples: "entitle cluster status --postgres service=ledger"
+            )
+        )
+
+        @OptionGroup var cluster: ClusterOptions
+        @Flag(help: "One JSON document on standard output.") var json = false
+
+        func run() throws {
+            let journal = PostgresJournal(cluster.postgres, schema: try cluster.place())
+            let (row, members): (JournalRow, [ClusterMember])
+            do {
+                (row, members) = (try journal.row(), try journal.members())
+            } catch let fault as JournalFault {
+                throw OperationFault(fault)
+            }
+            let answer = ClusterStatusAnswer(
+                sequence: row.end.size,
+                confirmed: row.confirmedSize,
+                term: row.lease.leadership.term,
+                leader: row.lease.node.isEmpty ? nil : row.lease.node,
+                leaderAddress: row.lease.address.isEmpty ? nil : row.lease.address,
+                nodes: members.map { member in
+                    ClusterNodeAnswer(
+                        node: member.name,
+                        address: member.address,
+                        sequence: member.size,
+                        lag: row.end.size - min(row.end.size, member.size),
+                        seenSecondsAgo: UInt64(max(0, member.age))
+                    )
+                }
+            )
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Dispatch
+import Entitlements
+import EventLog
+import LedgerOperations
+import PostgresStorage
+import Synchronization
+
+extension Serve {
+    /// Serves as a machine of a cluster: follows its log, and leads where no other one does.
+    func serveCluster() async throws {
+        guard !ephemeral, !readOnly else {
+            throw OperationFault(
+                .usage,
+                "--cluster excludes --ephemeral and --read-only",
+                place: "--cluster"
+            )
+        }
+        let path = options.path
+        let file = try ClusterFile.read(ofLedgerAt: path)
+        let journal = try journal(of: file)
+        let node = try open(file, journal)
+        let hasEnded = Atomic(false)
+        let ended = DispatchSemaphore(value: 0)
+        let thread = DispatchQueue(label: "entitle.cluster")
+        thread.async {
+            node.run { hasEnded.load(ordering: .acquiring) }
+            ended.signal()
+        }
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(
+                try await serve(
+                    node.open,
+                    at: path,
+                    key: nil,
+                    as: node,
+                    masterKey: { [keyOptions = options.keyOptions] in try keyOptions.renewed() }
+                )
+            )
+        } catch {
+            outcome = .failure(error)
+        }
+        hasEnded.store(true, ordering: .releasing)
+        // It looks at least each time that a wait for the journal is over.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                ended.wait()
+                continuation.resume()
+            }
+        }
+        switch outcome {
+        case .success: node.open.end(warn: Terminal.warn)
+        case .failure(let error): node.open.close(after: error)
+        }
+        try outcome.get()
+    }
+
+    private func journal(of file: ClusterFile) throws -> PostgresJournal {
+        let place = options.path + "/" + ClusterFile.name
+        guard let schema = JournalSchema(file.schema ?? JournalSchema.usualName) else {
+            throw OperationFault(.configuration, "schema is no name of one", place: place)
+        }
+        guard ConnectionText.fault(in: file.postgres) == nil else {
+            throw OperationFault(
+                .configuration,
+                "postgres is libpq's connection string, without a password: name a passfile in it",
+                place: place
+            )
+        }
+        let findings = ClusterCheck.findings(
+            of: file.postgres,
+            schema: schema,
+            now: SystemClock.now().milliseconds
+        )
+        // A standby that is away, or of which the cluster was made without one, keeps nobody from reading.
+        for finding in findings where finding.isOfStandby {
+            Terminal.warn("\(finding.code.rawValue): \(finding.what)")
+        }
+        if let first = findings.first(where: { !$0.isOfStandby }) {
+            throw OperationFault(
+                .configuration,
+                "the database is not fit (\(first.code.rawValue)): \(first.what)",
+                place: place,
+                hint: first.remedy
+            )
+        }
+        return PostgresJournal(file.postgres, schema: schema)
+    }
+
+    private func open(
+        _ file: ClusterFile,
+        _ journal: PostgresJournal
+    ) throws -> ClusterNode {
+        do {
+            return try ClusterNode.open(
+                at: options.path,
+                as: file,
+                of: journal,
+                options: options.opening(writing: true, needsLedger: false),
+                tell: Terminal.note
+            )
+        } catch let fault as JournalFault {
+            throw OperationFault(fault)
+        }
+    }
+}

@@ -325,7 +325,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ClusterTests",
-            dependencies: ["EventLog", "LMDBStorage", "PostgresStorage"],
+            dependencies: [
+                "Encodings", "EntitlementLedger", "Entitlements", "EventLog", "LMDBStorage",
+                "LedgerAPI", "LedgerOperations", "PostgresStorage",
+            ],
             swiftSettings: house
         ),
         .testTarget(

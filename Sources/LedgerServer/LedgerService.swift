@@ -93,7 +93,9 @@ final class LedgerService: Sendable, BlockingPool {
         self.metrics = metrics
         products = options.products
         logger = options.logger
-        accesses = AccessLog(options.ledger, options.logger)
+        let passing = AccessPassing(options)
+        nodeTicket = passing?.ticket
+        accesses = AccessLog(options.ledger, options.logger, record: passing?.record)
         faults = FaultNotes(options.logger, every: options.faultInterval)
         refusals = RefusalKeeper(options.ledger, in: options.directory, faults)
         origins = options.origins
@@ -119,8 +121,6 @@ final class LedgerService: Sendable, BlockingPool {
         figures = options.figures
         tracer = options.traces.map { SpanTracer(queue: metrics.spans, percent: $0.percent) }
         cluster = options.cluster
-        // Without the key nothing is passed on.
-        nodeTicket = options.cluster == nil ? nil : try? NodeTicket(of: options.ledger)
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
@@ -211,6 +211,7 @@ final class LedgerService: Sendable, BlockingPool {
                 try auditing(scope, pace, isEnded)
             }
             metrics.audits.count(scope, answer, at: clock())
+            noteDamage(answer)
             return answer
         } catch let problem as Problem where problem.code == .busy {
             throw problem

@@ -6,13 +6,12 @@ extension LMDBVault {
     /// See `NameVault`.
     package var surrenders: UInt64 { state.withLock(\.surrenders) }
 
-    /// Takes up streams that are new in the log by another machine's commit: they are found from here on,
-    /// and taken over behind.
+    /// Takes up streams that are new by another machine's commit, which the log is given next: they are found
+    /// from here on, and taken over behind.
     ///
     /// What was reserved here and stands nowhere is given up: another machine may have given its numbers
-    /// to others.
+    /// to others. Those that were taken up before are passed over, so that what failed is done again.
     ///
-    /// - Precondition: the log holds them.
     /// - Throws: `LogStorageFault.damaged` for one that does not open.
     package func follow(_ new: [NewStream]) throws {
         try turn.withLock { turn in
@@ -20,16 +19,15 @@ extension LMDBVault {
             turn.isInDoubt = false
             state.withLock { state in
                 state.surrender()
-                state.waiting.add(items)
-                for case let entry? in items.lazy.map(\.entry) {
+                let next = state.nextCounter
+                let unknown = items.filter { StreamNumber.counter(of: $0.stream) >= next }
+                guard let last = unknown.last else { return }
+                state.waiting.add(unknown)
+                for case let entry? in unknown.lazy.map(\.entry) {
                     state.newNumbers[entry.name] = entry.stream
                 }
-                guard let last = items.last else { return }
-                state.nextCounter = max(
-                    state.nextCounter,
-                    // Fits: a counter has fewer bits than a number.
-                    StreamNumber.counter(of: last.stream) + 1
-                )
+                // Fits: a counter has fewer bits than a number.
+                state.nextCounter = StreamNumber.counter(of: last.stream) + 1
             }
         }
         followBehind()

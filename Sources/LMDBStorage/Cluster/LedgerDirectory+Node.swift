@@ -6,11 +6,13 @@ import LMDB
 extension LedgerDirectory {
     /// The file that says so.
     static let nodeName = "node"
+    /// The file that says that what stands there is to be made again.
+    static let refillName = "refill"
 
     /// What a node makes and may make again, since the cluster holds it.
     static let nodeParts: Set<String> = [
         manifestName, logName, vaultName, viewsName, lockName, uncleanName, closedName,
-        publishedName,
+        publishedName, refillName,
     ]
 
     /// Whether it is a cluster's.
@@ -18,10 +20,25 @@ extension LedgerDirectory {
         DurableFile.exists(path + "/" + nodeName)
     }
 
+    /// Whether a node's copy stands in a directory, whole as far as it says.
+    package static func holdsCopy(at path: String) -> Bool {
+        isNode(at: path) && DurableFile.exists(path + "/" + manifestName) && !needsRefill(at: path)
+    }
+
     /// Marks a directory as a cluster's, durably.
     package static func markNode(at path: String) throws {
         try DurableFile.makeFolder(path)
         try DurableFile.make(path + "/" + nodeName)
+    }
+
+    /// Notes, durably, that a copy is damaged: whoever opens it next makes it again.
+    package static func markRefill(at path: String) throws {
+        try DurableFile.make(path + "/" + refillName)
+    }
+
+    /// Whether a copy was noted to be damaged.
+    package static func needsRefill(at path: String) -> Bool {
+        DurableFile.exists(path + "/" + refillName)
     }
 
     /// Removes the mark of one that no cluster was made of.

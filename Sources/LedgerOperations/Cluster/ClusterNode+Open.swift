@@ -43,19 +43,47 @@ extension ClusterNode {
         }
         // What cannot be checked is not opened: the cluster holds all of it.
         let isCurrent =
-            try standing != nil && journal.keys().generation == generation(at: path)
+            try standing != nil && !LedgerDirectory.needsRefill(at: path) && journal.keys().generation == generation(at: path)
         if !isCurrent {
             tell("filling the directory from the cluster: \(row.end.size) events")
             try fill(path, from: journal, options)
         }
+        do {
+            return try opened(at: path, as: file, of: journal, options, reaching: row.confirmedSize)
+        } catch  where isDamage(error) {
+            tell("what stands there is damaged or no part of the cluster's log: filling it again")
+            try fill(path, from: journal, options)
+            return try opened(at: path, as: file, of: journal, options, reaching: row.confirmedSize)
+        }
+    }
+
+    private static func opened(
+        at path: String,
+        as file: ClusterFile,
+        of journal: any ClusterJournal & ClusterContents,
+        _ options: OpenLedger.Options,
+        reaching size: UInt64
+    ) throws -> ClusterNode {
         let node = try ClusterNode(at: path, as: file, of: journal, options: options)
         do {
-            try node.reach(row.confirmedSize)
+            try node.reach(size)
+            // A key that was revoked elsewhere meanwhile lets nobody in here.
+            try node.lookAtCommonFiles()
         } catch {
             node.open.close(after: error)
             throw error
         }
         return node
+    }
+
+    /// Whether a copy is of no use any more: the cluster holds all of it.
+    private static func isDamage(_ error: any Error) -> Bool {
+        switch error {
+        case let fault as LogStorageFault: [.damaged, .unreadable, .replaced].contains(fault.code)
+        case let fault as LedgerOpenFault:
+            [.damaged, .foreign, .foreignLog, .missing, .treeLost].contains(fault.code)
+        default: false
+        }
     }
 
     /// What `ledger.json` says; nil: there is none.

@@ -33,6 +33,8 @@ package final class ClusterNode: Sendable {
         var renewedAt: Int64 = 0
         /// What keeps it from following; nil: nothing.
         var fault: String?
+        /// Whether files of this node are not what was written.
+        var isDamaged = false
         /// When what all nodes hold in common was looked at last.
         var lookedAt: Int64 = .min
         /// Files that are held in common, as they were when they were the same everywhere.
@@ -74,9 +76,9 @@ package final class ClusterNode: Sendable {
                 into: directory.log,
                 vaultPosition: try directory.vaultPosition()
             ) { batch in
-                let end = try directory.log.append(batch)
+                // Whoever finds a record finds its names.
                 try directory.vault.follow(batch.newStreams)
-                return end
+                return try directory.log.append(batch)
             }
         } catch {
             open.close(after: error)
@@ -101,7 +103,7 @@ package final class ClusterNode: Sendable {
     /// Follows and leads until it is told to end; blocks its thread.
     package func run(isEnded: () -> Bool) {
         var watch = LeaseWatch()
-        while !isEnded() {
+        while !isEnded(), !isDamaged {
             do {
                 if let leader = log.leading {
                     try goOnLeading(leader)
@@ -206,6 +208,27 @@ package final class ClusterNode: Sendable {
             default: "\(type(of: error))"
             }
         state.withLock { $0.fault = text }
+    }
+
+    // MARK: Damage
+
+    /// Whether this node's files are not what was written: it is to end, and fills them again when it
+    /// begins.
+    package var isDamaged: Bool { state.withLock(\.isDamaged) }
+
+    /// Notes that this node's files are damaged; it leads no more.
+    ///
+    /// - Returns: whether nobody had noted it before.
+    package func noteDamage() -> Bool {
+        let isFirst = state.withLock { state in
+            defer { state.isDamaged = true }
+            return !state.isDamaged
+        }
+        guard isFirst else { return false }
+        log.follow()
+        // What cannot be noted is found again when the node begins: it checks its files then.
+        try? LedgerDirectory.markRefill(at: open.directory.path)
+        return true
     }
 
     // MARK: Outcomes

@@ -35,7 +35,7 @@ struct LeaderCall: Sendable {
     ]
 
     /// Nobody is followed elsewhere: whoever is asked is told a credential.
-    private static let http = HTTPClient(
+    static let http = HTTPClient(
         eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
         configuration: HTTPClient.Configuration(
             redirectConfiguration: .disallow,

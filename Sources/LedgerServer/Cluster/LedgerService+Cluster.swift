@@ -1,6 +1,10 @@
 import Entitlements
+import EventLog
+import Glibc
 import HTTPTypes
+import LedgerAPI
 import LedgerOperations
+import Logging
 
 /// A server that is one machine of a cluster.
 extension LedgerService {
@@ -16,6 +20,25 @@ extension LedgerService {
     /// Whether another machine passes on a call of its ledger's owner.
     func isOwners(_ headers: HTTPFields, at now: Instant) -> Bool {
         nodeTicket?.isPassedOn(headers, at: now).isOwners ?? false
+    }
+
+    /// Ends a machine whose files are not what was written: the cluster holds all of it, and it fills them again
+    /// when it begins.
+    func noteDamage(_ error: any Error) {
+        guard let fault = error as? LogStorageFault, fault.code == .damaged else { return }
+        noteDamage()
+    }
+
+    /// The same, for what an audit found.
+    func noteDamage(_ answer: AuditAnswer) {
+        if answer.isCopyDamaged { noteDamage() }
+    }
+
+    private func noteDamage() {
+        guard let cluster, cluster.noteDamage() else { return }
+        logger.critical("this machine's copy is damaged: it ends, and is filled again when it begins")
+        // As a service manager ends it.
+        kill(getpid(), SIGTERM)
     }
 
     /// Makes sure that what was decided here was decided by who leads, before its caller is told.

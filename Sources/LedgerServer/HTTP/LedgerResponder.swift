@@ -41,6 +41,7 @@ struct LedgerResponder: HTTPResponder {
             let problem = Problem(anyError: error)
             exchange.problem = problem
             service.faults.note(error, exchange)
+            service.noteDamage(error)
             answer =
                 exchange.isPage
                 ? problem.page(exchange, for: request)
@@ -53,6 +54,7 @@ struct LedgerResponder: HTTPResponder {
             var broken = exchange
             broken.problem = Problem(anyError: error)
             service.faults.note(error, broken)
+            service.noteDamage(error)
         }
         let duration = exchange.begun.duration(to: .now)
         service.metrics.count(exchange.target?.number, status: answer.status, duration: duration)

@@ -11,6 +11,8 @@ import Synchronization
 final class AccessLog: Sendable {
     private let ledger: Ledger
     private let logger: Logger
+    /// Records them, here or where the cluster is led.
+    private let record: @Sendable ([CustomerAccess]) throws -> Void
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private let state = Mutex(State())
 
@@ -24,9 +26,15 @@ final class AccessLog: Sendable {
     /// Accesses of one commit.
     private static let batchSize = 256
 
-    init(_ ledger: Ledger, _ logger: Logger) {
+    /// `record`: records them; nil: the ledger does.
+    init(
+        _ ledger: Ledger,
+        _ logger: Logger,
+        record: (@Sendable ([CustomerAccess]) throws -> Void)? = nil
+    ) {
         self.ledger = ledger
         self.logger = logger
+        self.record = record ?? { try ledger.appender.logAccess($0) }
         pool.start()
     }
 
@@ -63,7 +71,7 @@ final class AccessLog: Sendable {
             }
             guard !batch.isEmpty else { return }
             do {
-                try ledger.appender.logAccess(batch)
+                try record(batch)
                 state.withLock { $0.waiting.removeFirst(batch.count) }
             } catch {
                 state.withLock { $0.isWriting = false }

@@ -10,6 +10,8 @@ struct Standing: Sendable {
     var ledger: LedgerFigures?
     /// nil: the system does not tell.
     var process: ProcessFigures?
+    /// nil: the server is no machine of a cluster.
+    var cluster: ClusterNode.Standing?
 
     /// Appends the families; what is not told has no sample.
     func append(to text: inout PrometheusText) {
@@ -22,6 +24,28 @@ struct Standing: Sendable {
             appendAges(ledger, to: &text)
         }
         if let process { append(process, to: &text) }
+        if let cluster { append(cluster, to: &text) }
+    }
+
+    private func append(_ cluster: ClusterNode.Standing, to text: inout PrometheusText) {
+        text.family("entitle_cluster_leading", "Whether this machine leads its cluster.", .gauge)
+        text.sample("entitle_cluster_leading", [], cluster.isLeading ? 1 : 0)
+        text.family("entitle_cluster_term", "Counts who led.", .gauge)
+        if let term = cluster.term { text.sample("entitle_cluster_term", [], term) }
+        text.family(
+            "entitle_cluster_lag_events",
+            "Events that the cluster has and this machine has not.",
+            .gauge
+        )
+        text.sample("entitle_cluster_lag_events", [], cluster.lag)
+        text.family(
+            "entitle_cluster_contact_age_milliseconds",
+            "Since this machine heard of the cluster's database.",
+            .gauge
+        )
+        if let age = cluster.contactAge {
+            text.sample("entitle_cluster_contact_age_milliseconds", [], UInt64(clamping: age))
+        }
     }
 
     private func appendReadiness(to text: inout PrometheusText) {
@@ -149,6 +173,13 @@ extension LedgerService {
         let (ledger, process) =
             (try? await blocking { [figures] in (figures?(), ProcessFigures.current()) })
             ?? (nil, nil)
-        return Standing(now: clock(), readiness: readiness, ledger: ledger, process: process)
+        return Standing(
+            now: clock(),
+            readiness: readiness,
+            ledger: ledger,
+            process: process,
+            // A log that cannot be read is told of by what readiness says.
+            cluster: try? cluster?.standing()
+        )
     }
 }

@@ -51,6 +51,7 @@ extension RouteTable {
                 )
             ],
             problems: [.readOnly, .storageFull],
+            isLocal: true,
             handler: rebuild
         ),
         Route(

@@ -218,9 +218,13 @@ extension Answer {
         return answer
     }
 
-    /// The answer with the size of the log that holds what was appended.
+    /// The answer with the size of a log that holds what was appended, now or when it was asked for first.
     func at(_ receipt: Receipt) -> Self {
-        guard case .appended(let first, let count) = receipt else { return self }
-        return at(size: first + UInt64(count))
+        switch receipt {
+        // Fits: places in a log.
+        case .appended(let first, let count): at(size: first + UInt64(count))
+        case .duplicate(let sequence): at(size: sequence + 1)
+        case .known, .refused: self
+        }
     }
 }

@@ -25,8 +25,8 @@ struct Route: Sendable {
     var isLogged = false
     /// Whether an app's backend asks it all day: a key that may read leaves no trace then.
     var isAskedByBackends = false
-    /// Whether it changes the ledger: in a cluster the machine that leads does it.
-    var isChange: Bool { problems.contains(.readOnly) }
+    /// Whether what it changes is this machine's alone, whoever leads a cluster.
+    var isLocal = false
     var handler: @Sendable (Call, LedgerService) async throws -> Answer
 
     /// Who may call (Interfaces, "Who may").
@@ -82,6 +82,9 @@ struct Route: Sendable {
         var shape: Shape?
         var mediaType = "application/json"
     }
+
+    /// Whether it changes the ledger: in a cluster the machine that leads does it.
+    var isChange: Bool { !isLocal && problems.contains(.readOnly) }
 
     /// The query parameters that are known.
     var queryNames: [String] { parameters.filter { $0.place == .query }.map(\.name) }

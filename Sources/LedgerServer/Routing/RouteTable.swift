@@ -9,7 +9,7 @@ enum RouteTable {
         + differenceRoutes
         + catalogRoutes + gateRoutes + productRoutes + whatIfRoutes + reportRoutes
         + flagRoutes + feedRoutes + webhookRoutes + logRoutes + auditRoutes + verifyRoutes
-        + maintenanceRoutes + consoleRoutes + pageLinkRoutes + operationRoutes
+        + maintenanceRoutes + consoleRoutes + pageLinkRoutes + clusterRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

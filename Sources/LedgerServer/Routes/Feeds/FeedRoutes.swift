@@ -13,7 +13,8 @@ extension RouteTable {
             operation: "listEvents",
             summary: "The log's events in their order, a page at a time.",
             access: .keys([.read, .support, .audit]),
-            parameters: [after, limit, Route.reasonParameter] + eventFilters + bounds,
+            parameters: [after, limit, Route.reasonParameter, minimumSequence] + eventFilters
+                + bounds,
             answers: [feedReply],
             problems: feedProblems,
             handler: list
@@ -57,7 +58,7 @@ extension RouteTable {
             operation: "listCustomerEvents",
             summary: "Events of a customer and of the purchases they claimed, a page at a time.",
             access: .keys([.read, .support]),
-            parameters: [after, limit, environmentParameter]
+            parameters: [after, limit, environmentParameter, minimumSequence]
                 + eventFilters.filter { !["customer", "environment"].contains($0.name) } + bounds,
             answers: [feedReply],
             problems: feedProblems,
@@ -165,6 +166,7 @@ extension RouteTable {
 
     @Sendable
     private static func list(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await service.require(call.minimumSequence())
         var filter = try call.feedFilter(from: call.first(service))
         let reader = try call.reader(askingWith: &filter, "listEvents", service)
         return try await page(filter, for: reader, call, service)
@@ -175,6 +177,7 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Answer {
+        try await service.require(call.minimumSequence())
         var filter = try call.feedFilter(from: call.first(service))
         filter.customer = try call.customer
         filter.environment = try call.environment()

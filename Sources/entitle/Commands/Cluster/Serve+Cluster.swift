@@ -1,6 +1,9 @@
 import Dispatch
+import EntitlementLedger
 import Entitlements
 import EventLog
+import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import PostgresStorage
 import Synchronization
@@ -18,6 +21,7 @@ extension Serve {
         let path = options.path
         let file = try ClusterFile.read(ofLedgerAt: path)
         let journal = try journal(of: file)
+        try checkCopy()
         let node = try open(file, journal)
         let hasEnded = Atomic(false)
         let ended = DispatchSemaphore(value: 0)
@@ -53,6 +57,29 @@ extension Serve {
         case .failure(let error): node.open.close(after: error)
         }
         try outcome.get()
+        guard !node.isDamaged else {
+            throw OperationFault(
+                .refill,
+                "this machine's copy was damaged",
+                place: path,
+                hint: "start it again: it is filled from the cluster"
+            )
+        }
+    }
+
+    /// Checks every record of a copy, apart from this process: what is damaged is filled again.
+    private func checkCopy() throws {
+        let path = options.path
+        guard LedgerDirectory.holdsCopy(at: path) else { return }
+        let key = try options.keyOptions.read()
+        do {
+            let report = try AuditChild.own.report(on: path, masterKey: key, .hashes)
+            guard report.isCopyDamaged else { return }
+        } catch let fault as LogStorageFault where fault.code == .unreadable {
+            // What cannot even be audited lacks a file.
+        }
+        Terminal.warn("what stands there is damaged: it is filled again")
+        try LedgerDirectory.markRefill(at: path)
     }
 
     private func journal(of file: ClusterFile) throws -> PostgresJournal {

@@ -1,0 +1,68 @@
+import Encodings
+
+/// How one machine stands in its cluster.
+package struct ClusterStandingAnswer: Described {
+    /// Its name.
+    package var node: String
+    /// Whether it leads.
+    package var isLeading: Bool
+    /// Counts who led; nil: it does not know.
+    package var term: UInt64?
+    /// Who leads as far as it knows; nil: nobody.
+    package var leader: String?
+    /// Where that one is reached.
+    package var leaderAddress: String?
+    /// Events that it has.
+    package var sequence: UInt64
+    /// Events that the cluster has and it has not.
+    package var lag: UInt64
+    /// Milliseconds since it heard of the cluster's database; nil: never.
+    package var contactMilliseconds: UInt64?
+    /// What keeps it from following; nil: nothing.
+    package var fault: String?
+
+    /// An answer.
+    package init(
+        node: String,
+        isLeading: Bool,
+        term: UInt64?,
+        leader: String?,
+        leaderAddress: String?,
+        sequence: UInt64,
+        lag: UInt64,
+        contactMilliseconds: UInt64?,
+        fault: String?
+    ) {
+        self.node = node
+        self.isLeading = isLeading
+        self.term = term
+        self.leader = leader
+        self.leaderAddress = leaderAddress
+        self.sequence = sequence
+        self.lag = lag
+        self.contactMilliseconds = contactMilliseconds
+        self.fault = fault
+    }
+
+    /// Its members, in the order in which they are written.
+    package static let fields = Fields(
+        "ClusterStanding",
+        "How one machine stands in its cluster",
+        Self.init
+    ) {
+        Field("node", \.node, .text, "Its name")
+        Field("leading", \.isLeading, .boolean, "Whether it leads")
+        Field("term", \.term, .orNull(.count), "Counts who led")
+        Field("leader", \.leader, .orNull(.text), "Who leads as far as it knows")
+        Field("leaderAddress", \.leaderAddress, .orNull(.text), "Where that one is reached")
+        Field("sequence", \.sequence, .count, "Events that it has")
+        Field("lag", \.lag, .count, "Events that the cluster has and it has not")
+        Field(
+            "contactMilliseconds",
+            \.contactMilliseconds,
+            .orNull(.count),
+            "Since it heard of the cluster's database"
+        )
+        Field("fault", \.fault, .orNull(.text), "What keeps it from following")
+    }
+}

@@ -1,0 +1,273 @@
+import Dispatch
+import Encodings
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import LedgerAPI
+import LedgerOperations
+import PostgresStorage
+import Synchronization
+import Testing
+
+/// Several machines: what one records, the others answer; who ends, another one goes on for.
+extension `A cluster's journal in PostgreSQL` {
+    @Test func `lets each machine answer what another one recorded, and go on where it ends`()
+        async throws
+    {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            second.begin()
+            for number in 0..<5 { #expect(try first.grant(number).isAppended) }
+            let size = try first.size()
+            try await eventually("the other one to know") { try second.size() == size }
+            for number in 0..<5 { #expect(try second.mayUse(number)) }
+            #expect(try !second.mayUse(5))
+            // Who follows appends nothing.
+            #expect { try second.grant(6) } throws: {
+                ($0 as? LogStorageFault)?.code == .noLeader
+            }
+            #expect(try second.size() == size)
+            await first.end()
+            try await eventually("the other one to lead") { second.node.isLeading }
+            // What was reserved while it followed is no hindrance.
+            for number in 6..<9 { #expect(try second.grant(number).isAppended) }
+            let again = try machines.open("a")
+            again.begin()
+            try await eventually("the first to follow") { try again.size() == second.size() }
+            for number in [0, 4, 6, 7, 8] { #expect(try again.mayUse(number)) }
+            for machine in [again, second] {
+                await machine.end()
+                let answer = try machines.audit(machine.name)
+                #expect(answer.faults.isEmpty)
+            }
+        }
+    }
+
+    // A number that a machine reserved may be another name's by the time that it leads.
+    @Test func `has nothing recorded under a name that was given up`() async throws {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            second.begin()
+            // Decided, with streams reserved, where nobody leads.
+            let submission = try Self.submission(100)
+            let appender = try second.node.open.ledger.appender
+            let decided = try appender.decide(submission, recordedAt: nil, in: nil)
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            let size = try first.size()
+            try await eventually("the other one to know") { try second.size() == size }
+            await first.end()
+            try await eventually("the other one to lead") { second.node.isLeading }
+            #expect(try appender.record([decided])[0].isAppended)
+            for number in [0, 1, 2, 100] { #expect(try second.mayUse(number), "\(number)") }
+            await second.end()
+            let answer = try machines.audit(second.name)
+            #expect(answer.faults.isEmpty)
+        }
+    }
+
+    @Test func `fills a copy again that is damaged, and no other ledger's directory`() async throws
+    {
+        try await withMachines { machines in
+            let first = machines[0]
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            let size = try first.size()
+            await machines[1].end()
+            // A copy that somebody noted to be damaged, one without its log, one that was stopped being filled.
+            let place = machines.path("b")
+            for damage in 0..<3 {
+                switch damage {
+                case 0: try LedgerDirectory.markRefill(at: place)
+                case 1: try FileManager.default.removeItem(atPath: place + "/log/data.mdb")
+                default: try FileManager.default.removeItem(atPath: place + "/ledger.json")
+                }
+                let again = try machines.open("b")
+                #expect(try again.size() == size, "\(damage)")
+                #expect(try again.mayUse(2))
+                await again.end()
+            }
+            // Alone it is read and not written to.
+            #expect {
+                try Ledger.open(at: place, options: .init(key: .file(place + "/key")))
+            } throws: { ($0 as? LedgerOpenFault)?.code == .clustered }
+            // What is no copy of this cluster stays as it is.
+            let other = machines.path("c")
+            try Ledger.create(at: other)
+            #expect { try machines.open("c") } throws: {
+                ($0 as? OperationFault)?.code == .configuration
+            }
+            #expect(try Ledger.open(at: other).questions.size() == 0)
+        }
+    }
+
+    private func withMachines(_ body: (Machines) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "cluster-nodes-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let machines = try Machines(folder.path)
+        do {
+            try await body(machines)
+        } catch {
+            await machines.end()
+            throw error
+        }
+        await machines.end()
+    }
+
+    /// A grant of a feature, as an event.
+    fileprivate static func submission(_ number: Int) throws -> Submission {
+        Submission(
+            id: "g\(number)",
+            source: Source.support,
+            environment: .production,
+            nature: .request,
+            drafts: [
+                EventDraft(
+                    subject: .customer(try Machine.customer(number)),
+                    time: Instant(milliseconds: 1_767_225_600_000),
+                    data: EventData(
+                        .grantGiven,
+                        [.grantID: .text("g\(number)"), .tier: .text("pro")]
+                    )
+                )
+            ],
+            evidenceParts: nil
+        )
+    }
+}
+
+/// Machines of one cluster, each in a directory of its own.
+private final class Machines: Sendable {
+    private let folder: String
+    private let schema: JournalSchema
+    private let opened = Mutex<[Machine]>([])
+
+    init(_ folder: String) throws {
+        self.folder = folder
+        schema = PostgresServers.newSchema()
+        try Ledger.create(at: folder + "/a")
+        let catalog =
+            #"{"tiers":["free","pro"],"features":[{"id":"export","level":"pro"}],"products":[]}"#
+        try OpenLedger(at: folder + "/a").lend(warn: { _ in }) { open in
+            _ = try open.ledger.appender.publish(
+                JSONValue(parsing: Array(catalog.utf8)),
+                effective: nil,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            _ = try open.directory.load(
+                into: JournalMaker(PostgresServers.place(), schema: schema),
+                allowsAsynchronous: false
+            )
+        }
+        try LedgerDirectory.markNode(at: folder + "/a")
+        try FileManager.default.createDirectory(
+            atPath: folder + "/b",
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.copyItem(atPath: folder + "/a/key", toPath: folder + "/b/key")
+        for name in ["a", "b"] { _ = try open(name) }
+    }
+
+    subscript(place: Int) -> Machine { opened.withLock { $0[place] } }
+
+    func path(_ name: String) -> String { folder + "/" + name }
+
+    func open(_ name: String) throws -> Machine {
+        let node = try ClusterNode.open(
+            at: path(name),
+            as: ClusterFile(
+                postgres: "",
+                schema: nil,
+                node: name,
+                address: "http://\(name).example"
+            ),
+            of: PostgresJournal(PostgresServers.place(), schema: schema),
+            options: OpenLedger.Options(key: .file(path(name) + "/key")),
+            tell: { _ in }
+        )
+        let machine = Machine(name, node)
+        opened.withLock { $0.append(machine) }
+        return machine
+    }
+
+    func audit(_ name: String) throws -> AuditAnswer {
+        let options = OpenLedger.Options(key: .file(path(name) + "/key"), isReadOnly: true)
+        return try OpenLedger(at: path(name), options: options).lend(warn: { _ in }) {
+            try $0.ledger.auditor.audit(.everything)
+        }
+    }
+
+    func end() async { for machine in opened.withLock(\.self) { await machine.end() } }
+}
+
+/// One machine, with the thread that it follows and leads on.
+private final class Machine: Sendable {
+    let name: String
+    let node: ClusterNode
+    private let state = Mutex((hasBegun: false, hasEnded: false))
+    private let isEnding = Atomic(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ name: String, _ node: ClusterNode) { (self.name, self.node) = (name, node) }
+
+    static func customer(_ number: Int) throws -> CustomerID {
+        try #require(CustomerID("customer \(number)"))
+    }
+
+    func begin() {
+        state.withLock { $0.hasBegun = true }
+        DispatchQueue(label: "machine").async { [self] in
+            node.run { isEnding.load(ordering: .acquiring) }
+            ended.signal()
+        }
+    }
+
+    func end() async {
+        let (hasBegun, isFirst) = state.withLock { state in
+            defer { state.hasEnded = true }
+            return (state.hasBegun, !state.hasEnded)
+        }
+        guard isFirst else { return }
+        isEnding.store(true, ordering: .releasing)
+        if hasBegun { await onThread { self.ended.wait() } }
+        #expect(throws: Never.self) { try node.open.close() }
+    }
+
+    func size() throws -> UInt64 { try node.open.ledger.questions.size() }
+
+    func grant(_ number: Int) throws -> Receipt {
+        try node.open.ledger.appender.grant(
+            "g\(number)",
+            to: try Self.customer(number),
+            features: [],
+            tier: "pro",
+            expiresAt: nil,
+            reason: "a test",
+            Request(id: "g\(number)", source: Source.support, environment: .production)
+        )
+    }
+
+    func mayUse(_ number: Int) throws -> Bool {
+        let point = BitemporalPoint(at: SystemClock.now(), knownAt: .everything)
+        let question = CustomerQuestion(
+            customer: try Self.customer(number),
+            environment: .production,
+            point: point
+        )
+        guard case .explained(let why) = try node.open.ledger.questions.explain("export", question)
+        else { return false }
+        return why.access.isAllowed
+    }
+}
+
+extension Receipt {
+    fileprivate var isAppended: Bool { if case .appended = self { true } else { false } }
+}

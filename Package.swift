@@ -351,7 +351,7 @@ let package = Package(
                 "Encodings", "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog",
                 "Entitlements", "LedgerAPI", "Presentation", "Stores", "LMDB", "ModelSupport",
                 "Scenarios", "StoreSimulator",
-                "DurableFiles", "PostingIndex", "Salvage", crypto,
+                "DurableFiles", "PostgresStorage", "PostingIndex", "Salvage", crypto,
             ],
             swiftSettings: house
         ),

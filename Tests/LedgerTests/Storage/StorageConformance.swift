@@ -15,14 +15,21 @@ enum StorageBackend: String, CaseIterable, Sendable, CustomTestStringConvertible
     case memory, lmdb
     /// A draft over an empty log, and one over the first batch that is appended.
     case draft, draftAmid
+    /// What leads a cluster: durable in PostgreSQL, read from its own files.
+    case leader
 
     var testDescription: String { rawValue }
 
     /// Whether what was committed outlives the process.
-    var isDurable: Bool { self == .lmdb }
+    var isDurable: Bool { [.lmdb, .leader].contains(self) }
+
+    /// All that this machine can have.
+    static let allCases: [StorageBackend] = [.memory, .lmdb, .draft, .draftAmid] + leaders
 
     /// Those in which a ledger stands: with a tree and its checkpoints, in blocks of commits.
-    static let ofLedgers: [StorageBackend] = [.memory, .lmdb]
+    static let ofLedgers: [StorageBackend] = [.memory, .lmdb] + leaders
+
+    private static let leaders: [StorageBackend] = ConformanceServers.isInstalled ? [.leader] : []
 }
 
 /// A log and a vault, empty at first, in a directory that goes with them.
@@ -31,6 +38,7 @@ final class ScratchStorage {
     private(set) var log: any LogStorage
     private(set) var vault: any Vault
     private var directory: OpenLedgerDirectory?
+    private var leading: LeaderStorage?
 
     private static let masterKey = (0..<32).map { UInt8($0) }
 
@@ -45,10 +53,14 @@ final class ScratchStorage {
                 case .memory: try ScratchStorage(inMemoryBeside: folder)
                 case .draft: try ScratchStorage(drafting: DraftLog(on: MemoryLog()), folder)
                 case .draftAmid: try ScratchStorage(drafting: DraftAmid(), folder)
-                case .lmdb: try ScratchStorage(onDisk: folder)
+                case .lmdb, .leader: try ScratchStorage(onDisk: folder)
                 }
             defer { storage.directory?.close() }
-            return try await body(storage)
+            guard backend == .leader else { return try await body(storage) }
+            try storage.lead()
+            let result = try await body(storage)
+            try storage.leading?.expectFollowed(to: storage.log)
+            return result
         }
     }
 
@@ -82,6 +94,13 @@ final class ScratchStorage {
         vault = opened.vault
     }
 
+    /// From here on its log is one that leads.
+    private func lead() throws {
+        let leading = try LeaderStorage()
+        log = try leading.lead(over: log)
+        self.leading = leading
+    }
+
     private static func open(_ folder: String) throws -> OpenLedgerDirectory {
         try OpenLedgerDirectory(
             at: folder + "/ledger",
@@ -98,12 +117,31 @@ final class ScratchStorage {
         directory.close()
         let opened = try Self.open(folder)
         self.directory = opened
-        log = opened.log
+        log = try leading?.lead(over: opened.log) ?? opened.log
         vault = opened.vault
     }
 
     /// Makes reserved streams durable, with a commit of the log.
-    func commit(upTo counter: UInt64) throws { try vault.commit(upTo: counter, with: log) }
+    func commit(upTo counter: UInt64) throws {
+        try vault.commit(upTo: counter) { new in
+            guard !new.isEmpty else { return }
+            _ = try log.append(batch(carrying: new))
+        }
+    }
+
+    /// A batch that carries new streams: without a record, where there is such a thing.
+    ///
+    /// A journal has none: in it the places of batches are those of their first records.
+    func batch(carrying new: [NewStream]) throws -> LogBatch {
+        var batch = LogBatch(after: try log.end())
+        batch.newStreams = new
+        guard leading != nil else { return batch }
+        let sample = try SampleLog([1]).batches[0]
+        batch.records = sample.records
+        batch.leaves = sample.leaves
+        batch.lastRecordedAt = max(batch.lastRecordedAt, sample.lastRecordedAt)
+        return batch
+    }
 
     /// Appends all batches.
     @discardableResult

@@ -111,9 +111,7 @@ struct `Conformance of a vault's new streams` {
             for (upTo, expected) in [(2, 0..<3), (1, 0..<0), (3, 3..<4), (3, 0..<0)] {
                 let counter = StreamNumber.counter(of: numbers[upTo])
                 let given = try vault.commit(upTo: counter) { new in
-                    var batch = LogBatch(after: try log.end())
-                    batch.newStreams = new
-                    _ = try log.append(batch)
+                    _ = try log.append(storage.batch(carrying: new))
                     return new.map(\.stream)
                 }
                 #expect(given == Array(numbers[expected]))
@@ -150,8 +148,7 @@ struct `Conformance of a vault's new streams` {
             let number = try vault.reserveStream(of: Self.name(0))
             #expect(throws: LogStorageFault.self) {
                 try vault.commit(upTo: .max) { new in
-                    var batch = LogBatch(after: try storage.log.end())
-                    batch.newStreams = new
+                    let batch = try storage.batch(carrying: new)
                     if stands { _ = try storage.log.append(batch) }
                     throw LogStorageFault(.outcomeUnknown, "the commit failed")
                 }

@@ -5,12 +5,31 @@ import subprocess
 import threading
 import time
 
+from proxy import Between, Trap
+
+PORTS = {"a": 5432, "b": 5433}
+
+
+class Lines:
+    """What all said, and how often they were told yes."""
+
+    def __init__(self):
+        self.all, self.acknowledged, self.of = [], 0, {}
+        self.lock = threading.Lock()
+
+    def add(self, node, words):
+        with self.lock:
+            self.all.append((node, words))
+            if words[0] == "acked":
+                self.acknowledged += 1
+                self.of[node] = self.of.get(node, 0) + 1
+
 
 class Node:
     """One process; lines come with the moment at which they were read."""
 
-    def __init__(self, words, lines):
-        self.lines = lines
+    def __init__(self, words, lines, between):
+        self.lines, self.between = lines, between
         self.own = []
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -21,9 +40,9 @@ class Node:
             # A line that was cut by a kill says nothing.
             if not line.endswith("\n"):
                 continue
-            entry = (self, line.split())
-            self.own.append(entry[1])
-            self.lines.append(entry)
+            words = line.split()
+            self.own.append(words)
+            self.lines.add(self, words)
 
     def signal(self, number):
         if self.process.poll() is None:
@@ -56,26 +75,37 @@ class Node:
 class Nodes:
     """All of them; one that ends is started anew."""
 
-    def __init__(self, program, pair, schema, early=False, asynchronous=False):
-        folder = pair.folder
-        self.place = ("host=%s,%s port=5432,5433 user=postgres dbname=postgres target_session_attrs=read-write"
-                      % (folder, folder))
-        self.program, self.schema, self.early = program, schema, early
-        self.all, self.every, self.said = [], [], []
-        self.number = 0
-        self.stopping = False
-        subprocess.run([program, "create", self.place, schema] + (["asynchronous"] if asynchronous else []), check=True)
+    def __init__(self, program, pair, schema, options=(), asynchronous=False):
+        self.program, self.pair, self.schema, self.options = program, pair, schema, list(options)
+        self.all, self.every, self.said = [], [], Lines()
+        self.number = self.refilled = 0
+        self.trap = Trap()
+        subprocess.run([program, "create", place(pair.folder), schema] + (["asynchronous"] if asynchronous else []),
+                       check=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
     def start(self, count):
-        for _ in range(count):
-            self.add()
+        """Each reaches the servers by a way of its own, which can be cut."""
+        for number in range(count):
+            self.add(Between(self.pair.folder, "%s%d" % (self.schema[0], number), PORTS, self.trap))
 
-    def add(self):
+    def add(self, between):
         self.number += 1
-        words = [self.program, "run", self.place, self.schema, "n%d" % self.number]
-        node = Node(words + (["early"] if self.early else []), self.said)
+        words = [self.program, "run", place(between.folder), self.schema, "n%d" % self.number]
+        node = Node(words + self.options, self.said, between)
         self.all.append(node)
         self.every.append(node)
+
+    def replace(self, node):
+        """One that ended, or is to: another one begins with nothing at its place."""
+        node.end()
+        self.all.remove(node)
+        self.add(node.between)
 
     def leader(self, but=None):
         leading = [node for node in self.all if node is not but and node.leads()]
@@ -83,13 +113,14 @@ class Nodes:
 
     def kill_leader(self):
         self.wait(lambda: self.leader() is not None, "a leader")
-        node = self.leader()
-        node.end()
-        self.all.remove(node)
-        self.add()
+        self.replace(self.leader())
+
+    def said_of(self, word, but=None):
+        """What follows a word, of all who said it."""
+        return [words[1:] for node, words in list(self.said.all) if words[0] == word and node is not but]
 
     def acknowledged(self, but=None):
-        return sum(1 for node, words in list(self.said) if words[0] == "acked" and node is not but)
+        return self.said.acknowledged - (self.said.of.get(but, 0))
 
     def wait_for_acknowledgements(self, count, but=None):
         start = self.acknowledged(but)
@@ -100,9 +131,8 @@ class Nodes:
         while not condition():
             for node in list(self.all):
                 if node.process.poll() is not None:
-                    node.end()
-                    self.all.remove(node)
-                    self.add()
+                    self.refilled += 1
+                    self.replace(node)
             if time.monotonic() > end:
                 raise RuntimeError("waited %d s for %s" % (seconds, what))
             time.sleep(0.01)
@@ -115,3 +145,9 @@ class Nodes:
     def lines(self):
         """What each said, in its order."""
         return [node.own for node in self.every]
+
+
+def place(folder):
+    """libpq's connection string."""
+    return ("host=%s,%s port=%d,%d user=postgres dbname=postgres target_session_attrs=read-write"
+            % (folder, folder, PORTS["a"], PORTS["b"]))

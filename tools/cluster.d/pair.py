@@ -5,13 +5,13 @@ pair.py FOLDER start [--while PID] [--asynchronous]   makes and starts both; pri
 pair.py FOLDER do ACTION SERVER                       ACTION: start, stop, kill, freeze, thaw, promote
 pair.py FOLDER remove                                 stops both and removes the folder
 
-SERVER is `a` (the primary at first, port 5432) or `b` (port 5433). As root both run as the user
+SERVER is `a` (the primary at first, port 5432) or `b` (port 5433); tools/cluster makes a third, `c` (5434). As root both run as the user
 `postgres`. With --while they end, and the folder goes, once that process is gone. Exit 69: there is
 no PostgreSQL 15 or newer here.
 """
 import argparse, glob, os, pwd, shutil, signal, subprocess, sys, time
 
-PORTS = {"a": 5432, "b": 5433}
+PORTS = {"a": 5432, "b": 5433, "c": 5434}
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{folder}'
@@ -22,7 +22,7 @@ max_wal_senders = 8
 hot_standby = on
 wal_log_hints = on
 wal_keep_size = 256MB
-max_connections = 60
+max_connections = 100
 shared_buffers = 32MB
 wal_receiver_timeout = 5s
 wal_sender_timeout = 5s

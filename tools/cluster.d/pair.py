@@ -5,8 +5,8 @@ pair.py FOLDER start [--while PID] [--asynchronous]   makes and starts both; pri
 pair.py FOLDER do ACTION SERVER                       ACTION: start, stop, kill, freeze, thaw, promote
 pair.py FOLDER remove                                 stops both and removes the folder
 
-SERVER is `a` (the primary at first, port 5432) or `b` (port 5433); tools/cluster makes a third, `c` (5434). As root both run as the user
-`postgres`. With --while they end, and the folder goes, once that process is gone. Exit 69: there is
+SERVER is `a` (the primary at first, port 5432) or `b` (port 5433); tools/cluster makes a third, `c` (5434). As root all
+run as the user `postgres`. With --while they end, and the folder goes, once that process is gone. Exit 69: there is
 no PostgreSQL 15 or newer here.
 """
 import argparse, glob, os, pwd, shutil, signal, subprocess, sys, time

@@ -44,6 +44,18 @@ static inline PGconn *libpq_connectdbParams(const char *const *names, const char
     return LIBPQ(PQconnectdbParams)(names, values, expands);
 }
 
+static inline PQconninfoOption *libpq_conninfo(PGconn *conn) {
+    return LIBPQ(PQconninfo)(conn);
+}
+
+static inline char *libpq_host(const PGconn *conn) {
+    return LIBPQ(PQhost)(conn);
+}
+
+static inline char *libpq_port(const PGconn *conn) {
+    return LIBPQ(PQport)(conn);
+}
+
 static inline ConnStatusType libpq_status(const PGconn *conn) {
     return LIBPQ(PQstatus)(conn);
 }

@@ -146,6 +146,19 @@ class Stage:
         self.fail_over()
         return gone
 
+    def closing(self):
+        """The way to the first host accepts and closes; the primary is the second one."""
+        if self.primary == "a":
+            self.promotions(1)
+        self.nodes.wait_for_acknowledgements(3)
+        ways = [node.between for node in self.nodes.all]
+        for between in ways:
+            between.close("a")
+            between.proxies["b"].drop()
+        self.await_writes()
+        for between in ways:
+            between.go_on("a")
+
     def away(self, seconds):
         """No database for a while: who follows goes on, and nobody is started anew."""
         self.nodes.wait_for_acknowledgements(3)

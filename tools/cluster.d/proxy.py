@@ -57,13 +57,27 @@ class Proxy:
         threading.Thread(target=self.accept, args=(self.listener,), daemon=True).start()
 
     def shut(self):
-        """Nobody does any more. Nobody listens: libpq does not pass over a host that accepts and closes."""
+        """Nobody does any more: nobody listens."""
         os.remove(self.path)
         with self.lock:
-            pairs, self.pairs = self.pairs, []
             listener, self.listener = self.listener, None
-        for one in pairs + [(listener,)]:
+        close((listener,))
+        self.drop()
+
+    def drop(self):
+        """Ends all connections."""
+        with self.lock:
+            pairs, self.pairs = self.pairs, []
+        for one in pairs:
             close(one)
+
+    def close(self):
+        """Whoever connects is accepted and closed at once, as by what forwards to a server that is gone."""
+        self.target += ".gone"
+        self.drop()
+
+    def go_on(self):
+        self.target = self.target.removesuffix(".gone")
 
     def accept(self, listener):
         while True:
@@ -195,3 +209,9 @@ class Between:
 
     def open(self, server):
         self.proxies[server].open()
+
+    def close(self, server):
+        self.proxies[server].close()
+
+    def go_on(self, server):
+        self.proxies[server].go_on()

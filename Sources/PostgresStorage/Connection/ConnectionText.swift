@@ -28,4 +28,57 @@ package enum ConnectionText {
         }
         return nil
     }
+
+    /// The words that name the hosts behind the one at which a connection failed; nil: it did not fail,
+    /// or that was the last one.
+    ///
+    /// libpq passes over a host that refuses or is silent, but not one that accepts and closes, as
+    /// whatever forwards to a server does that is gone.
+    static func hostsLeft(by connection: OpaquePointer) -> [(String, String)]? {
+        guard unsafe libpq_status(connection) != CONNECTION_OK,
+            let options = unsafe libpq_conninfo(connection),
+            let host = unsafe libpq_host(connection), let port = unsafe libpq_port(connection)
+        else { return nil }
+        defer { unsafe libpq_conninfoFree(options) }
+        return unsafe lists(options).left(host: String(cString: host), port: String(cString: port))
+    }
+
+    private static func lists(_ options: UnsafeMutablePointer<PQconninfoOption>) -> HostLists {
+        var lists = HostLists()
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            let text = unsafe option.pointee.val.map { unsafe String(cString: $0) } ?? ""
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+                .map(String.init)
+            switch unsafe String(cString: keyword) {
+            case "host": lists.hosts = parts
+            case "hostaddr": lists.addresses = parts
+            case "port": lists.ports = parts
+            default: break
+            }
+            unsafe option += 1
+        }
+        return lists
+    }
+}
+
+/// Several hosts of a connection string: a list that is not given is one empty text, and one port is
+/// that of all.
+struct HostLists {
+    var hosts = [""], addresses = [""], ports = [""]
+
+    /// The words behind the first place with this host and port.
+    func left(host: String, port: String) -> [(String, String)]? {
+        let count = max(hosts.count, addresses.count)
+        let place = (0..<count).first { place in
+            let name = hosts.count == count ? hosts[place] : ""
+            let known = name.isEmpty && addresses.count == count ? addresses[place] : name
+            return known == host && (ports.count != count || ports[place] == port)
+        }
+        guard let place, place + 1 < count else { return nil }
+        return [("host", hosts), ("hostaddr", addresses), ("port", ports)].map { word, list in
+            let isOfEach = list.count == count
+            return (word, (isOfEach ? Array(list[(place + 1)...]) : list).joined(separator: ","))
+        }
+    }
 }

@@ -91,7 +91,12 @@ package final class PostgresConnection: @unchecked Sendable {
         guard ConnectionText.fault(in: text) != .malformed else {
             throw PostgresFault(.unreachable, "this is no connection string of libpq")
         }
-        guard let handle = unsafe Self.connect(words) else {
+        var made = unsafe Self.connect(words)
+        while let failed = unsafe made, let left = unsafe ConnectionText.hostsLeft(by: failed) {
+            unsafe libpq_finish(failed)
+            unsafe made = Self.connect(words + left)
+        }
+        guard let handle = unsafe made else {
             throw PostgresFault(.unreachable, "there is no memory for a connection")
         }
         warnings = Warnings()

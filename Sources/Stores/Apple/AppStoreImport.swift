@@ -44,7 +44,8 @@ package enum AppStoreImport {
     package static func looksLikeAppStore(_ json: JSONValue) -> Bool {
         let item = json.array?.first ?? json
         if let text = item.string { return looksLikeJWS(Array(text.utf8)) }
-        return members.contains { item[$0.name]?.string != nil } || looksLikeAnswer(item)
+        return AppStoreMember.present(in: item).contains { $0.value.string != nil }
+            || looksLikeAnswer(item)
     }
 
     /// Whether an object looks like an answer of the App Store Server API.
@@ -58,16 +59,9 @@ package enum AppStoreImport {
 
     /// Whether bytes look like a compact JWS: three parts, the first a JSON object.
     package static func looksLikeJWS(_ bytes: [UInt8]) -> Bool {
-        // `{"` is `eyJ` in base64url.
-        bytes.starts(with: Array("eyJ".utf8)) && (try? CompactJWS(bytes)) != nil
+        // What is none does not look like one.
+        CompactJWS.isBegun(by: bytes) && (try? CompactJWS(bytes)) != nil
     }
-
-    /// The members that hold a JWS (developer.apple.com/documentation/appstoreservernotifications
-    /// and appstoreserverapi).
-    private static let members: [(name: String, kind: AppStoreSignalKind)] = [
-        ("signedPayload", .notification), ("signedTransactionInfo", .transaction),
-        ("signedRenewalInfo", .renewalInfo), ("signedAppTransactionInfo", .appTransaction),
-    ]
 
     /// The lists of the API's answers, with what their texts are; objects in them are items again
     /// (HistoryResponse, RefundHistoryResponse, OrderLookupResponse, NotificationHistoryResponse and
@@ -97,15 +91,14 @@ package enum AppStoreImport {
         var outcomes: [Outcome] = []
         // Renewal info tells how a subscription stands together with the transaction beside it.
         var transaction: VerifiedAppStoreTransaction?
-        for (name, kind) in members {
-            guard let value = item.present(name) else { continue }
+        for (member, value) in AppStoreMember.present(in: item) {
             guard let text = value.string else {
-                let refusal = SignalRefusal(.invalidValue, name, "expected a compact JWS")
+                let refusal = SignalRefusal(.invalidValue, member.name, "expected a compact JWS")
                 outcomes.append(.failure(refusal))
                 continue
             }
             let jws = Array(text.utf8)
-            let signal = await verifier.signal(jws, expecting: kind, now: now)
+            let signal = await verifier.signal(jws, expecting: member.kind, now: now)
             if case .success(.transaction(let found)) = signal { transaction = found }
             let json = body == nil ? nil : item
             outcomes.append(
@@ -115,7 +108,7 @@ package enum AppStoreImport {
                     }
                     return AppStoreMapping.submission(for: signal, body: body ?? jws, readAs: json)
                 }
-                .mapError { $0.inside(name) }
+                .mapError { $0.inside(member.name) }
             )
         }
         var isAnswer = false

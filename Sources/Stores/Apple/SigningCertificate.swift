@@ -1,4 +1,3 @@
-import Encodings
 package import Entitlements
 import SwiftASN1
 import X509
@@ -20,9 +19,9 @@ package struct SigningCertificate: Sendable, Hashable {
     ///
     /// `evidence`: the bytes as they were received. Empty where no such message stands in them.
     package static func chain(of evidence: [UInt8]) -> [SigningCertificate] {
-        guard let message = signedMessage(in: evidence),
+        guard let message = CompactJWS(firstIn: evidence),
             // What does not read as a signed message has no chain to show.
-            let header = try? AppStoreHeader(CompactJWS(message).decodedHeader())
+            let header = try? AppStoreHeader(message.decodedHeader())
         else { return [] }
         // As above.
         let certificates = header.certificates.compactMap { try? Certificate(derEncoded: $0) }
@@ -34,14 +33,5 @@ package struct SigningCertificate: Sendable, Hashable {
                 validUntil: Instant(date: certificate.notValidAfter)
             )
         }
-    }
-
-    private static func signedMessage(in evidence: [UInt8]) -> [UInt8]? {
-        if AppStoreImport.looksLikeJWS(evidence) { return evidence }
-        // As above.
-        guard let json = try? JSONValue(parsingStoreText: evidence) else { return nil }
-        let members = ["signedPayload", "signedTransactionInfo", "signedRenewalInfo"]
-        let text = json.string ?? members.lazy.compactMap { json[$0]?.string }.first
-        return text.map { Array($0.utf8) }
     }
 }

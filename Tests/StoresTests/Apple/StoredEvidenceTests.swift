@@ -45,6 +45,28 @@ struct `Stored evidence` {
         )
     }
 
+    // row 7.4
+    @Test func `names who signed it, in whatever it came`() throws {
+        let jws = try AppStoreSample.store().transaction(start: AppStoreSample.start)
+        let signers = SigningCertificate.chain(of: jws)
+        #expect(signers.count == 3)
+        let text = String(decoding: jws, as: UTF8.self)
+        let bodies =
+            [
+                "signedPayload", "signedTransactionInfo", "signedRenewalInfo",
+                "signedAppTransactionInfo",
+            ].map { #"{"\#($0)":"\#(text)"}"# } + [
+                #""\#(text)""#, #"{"signedPayload":null,"signedTransactionInfo":"\#(text)"}"#,
+            ]
+        for body in bodies {
+            #expect(SigningCertificate.chain(of: Array(body.utf8)) == signers, "\(body.prefix(40))")
+        }
+        // The control: nothing signed stands in these.
+        for body in ["", "{}", "eyJ", #"{"signedPayload":1}"#, #"{"other":"\#(text)"}"#] {
+            #expect(SigningCertificate.chain(of: Array(body.utf8)).isEmpty, "\(body.prefix(40))")
+        }
+    }
+
     // The control
     @Test func `with another byte, or of another authority, is refused`() async throws {
         var (evidence, event) = try await Self.sample()

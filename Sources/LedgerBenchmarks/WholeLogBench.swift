@@ -208,22 +208,25 @@ struct WholeLogBench {
         }
     }
 
-    /// Bytes of all files, and of each part, over the bytes of the records.
+    /// Bytes of all files, and of each part, over the bytes of the records; of the vault's, those of the ids
+    /// of transactions.
     private func space(_ bench: BenchLedger) throws -> [BenchRow] {
         // Rebuilt, so that the figure does not hang on the generation that was followed.
         _ = try bench.ledger.auditor.rebuild()
+        // A server reads them behind whoever appends; here nobody did.
+        try bench.ledger.identifiers.readAnew()
         var records = 0
         try bench.scan { records += $1.count }
-        return try [("", ""), ("-log", "/log"), ("-vault", "/vault"), ("-views", "/views")].map {
-            suffix,
-            part in
-            let run = BenchRun(
-                value: Double(try Self.bytes(below: bench.path + part)),
-                reference: Double(records)
-            )
-            return BenchRow(
+        var parts = try [
+            ("", ""), ("-log", "/log"), ("-vault", "/vault"), ("-views", "/views"),
+        ].map { suffix, part in (suffix, try Self.bytes(below: bench.path + part)) }
+        parts.append(
+            ("-identifiers", Int(try bench.ledger.auditor.identifiersByteCount() ?? 0))
+        )
+        return parts.map { suffix, bytes in
+            BenchRow(
                 BenchHeading("space" + suffix, unit: "bytes", against: "bytes of the records"),
-                [run]
+                [BenchRun(value: Double(bytes), reference: Double(records))]
             )
         }
     }

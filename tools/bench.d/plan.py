@@ -18,7 +18,7 @@ ROWS = {
                "report-customers", "report-customers-processor", "report-revenue-views",
                "report-customers-views", "report-funnel-views", "report-stages-views", "report-errors-views"],
     "audit": ["audit", "audit-processor", "audit-everything", "audit-everything-processor"],
-    "space": ["space", "space-log", "space-vault", "space-views"],
+    "space": ["space", "space-log", "space-vault", "space-views", "space-identifiers"],
     "access": ["access", "access-p99", "access-customers"],
     "state": ["state-12", "state-12-p99", "state-50", "state-50-p99"],
     "explain": ["explain-12", "explain-12-p99", "explain-50", "explain-50-p99"],

@@ -71,6 +71,14 @@ extension Auditor {
         )
     }
 
+    /// Bytes of the vault that the ids of transactions take, by which a search finds them; nil: they stand on
+    /// no disk, or behind the master key.
+    ///
+    /// Cost: one small read.
+    package func identifiersByteCount() throws -> Int64? {
+        try questions.vault.identifiersByteCount().map(Int64.init)
+    }
+
     /// The stores by the streams that are about them.
     private func storeStreams() throws -> [UInt64: String] {
         var stores: [UInt64: String] = [:]

@@ -91,6 +91,8 @@ package final class DraftVault: Vault {
 
     /// The base's.
     package func identifiersEnd() throws -> UInt64 { try base.identifiersEnd() }
+    /// See `Vault`.
+    package func identifiersByteCount() throws -> Int? { try base.identifiersByteCount() }
 
     /// The base's: those of a draft are read from its log.
     package func streams(holding identifier: String) throws -> [UInt64] {

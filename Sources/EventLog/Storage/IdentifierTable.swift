@@ -26,10 +26,18 @@ package protocol IdentifierReader: Sendable {
     /// Cost: a digest and a look-up for each shard.
     func streams(holding identifier: String) throws -> [UInt64]
 
+    /// Bytes that it takes on a disk; nil: it stands on none.
+    func identifiersByteCount() throws -> Int?
+
     /// Checks that what it was filled with is there and whole.
     ///
     /// - Throws: `LogStorageFault.damaged`. Cost: one pass over it.
     func checkIdentifiers() throws
+}
+
+extension IdentifierReader {
+    /// None, for a table in memory.
+    package func identifiersByteCount() throws -> Int? { nil }
 }
 
 /// Keeps them.

@@ -72,6 +72,16 @@ extension ReadableTransaction where Self: ~Copyable {
     package func count(_ table: Table) throws(LMDBError) -> Int {
         try handle.count(table)
     }
+
+    /// The bytes of the pages that hold it.
+    ///
+    /// O(1).
+    ///
+    /// - Throws: ``LMDBError``.
+    @available(*, noasync)
+    package func byteCount(_ table: Table) throws(LMDBError) -> Int {
+        try handle.byteCount(table)
+    }
 }
 
 extension TransactionHandle {
@@ -99,6 +109,14 @@ extension TransactionHandle {
         var stat = MDB_stat()
         try check(unsafe mdb_stat(pointer, number(of: table), &stat), "mdb_stat")
         return stat.ms_entries
+    }
+
+    func byteCount(_ table: Table) throws(LMDBError) -> Int {
+        var stat = MDB_stat()
+        try check(unsafe mdb_stat(pointer, number(of: table), &stat), "mdb_stat")
+        // Fits: they are pages of one file.
+        return (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages)
+            * Int(stat.ms_psize)
     }
 
     /// Runs `body`, which holds lent bytes.

@@ -112,15 +112,25 @@ public struct StatusAnswer: Described {
         public var log: Int64
         /// Bytes of the vault.
         public var vault: Int64
+        /// Bytes of the vault that the ids of transactions take, by which a search finds them; nil: whoever asks
+        /// has not opened it.
+        public var identifiers: Int64?
         /// Bytes of the views.
         public var views: Int64
         /// That are free where the log stands.
         public var free: Int64
 
         /// Makes one.
-        package init(log: Int64, vault: Int64, views: Int64, free: Int64) {
+        package init(
+            log: Int64,
+            vault: Int64,
+            identifiers: Int64? = nil,
+            views: Int64,
+            free: Int64
+        ) {
             self.log = log
             self.vault = vault
+            self.identifiers = identifiers
             self.views = views
             self.free = free
         }
@@ -129,6 +139,12 @@ public struct StatusAnswer: Described {
         package static let fields = Fields("DiskUse", "Bytes on the disk", Self.init) {
             Field("log", \.log, .count)
             Field("vault", \.vault, .count)
+            Field(
+                "identifiers",
+                \.identifiers,
+                .orAbsent(.count),
+                "Of the vault's, those of the ids of transactions, by which a search finds them"
+            )
             Field("views", \.views, .count)
             Field("free", \.free, .count, "Bytes that are free where the log stands")
         }

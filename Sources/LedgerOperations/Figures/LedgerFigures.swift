@@ -59,14 +59,14 @@ package struct LedgerFigures: Sendable {
                 oldestReaderCommits: $0.oldestReaderCommits
             )
         }
+        let auditor = open.ledger.auditor
         // What does not answer now is told by its absence.
-        disk = try? StatusAnswer.DiskUse(ofLedgerAt: path)
+        disk = try? StatusAnswer.DiskUse(ofLedgerAt: path, auditor)
         // Nor here.
         let system = try? FileManager.default.attributesOfFileSystem(forPath: path)
         diskSize = (system?[.systemSize] as? NSNumber)?.int64Value
         // A list that cannot be read tells of no backup, as `doctor` says with the reason.
         lastBackup = try? BackupList.lastInstant(ofLedgerAt: path)
-        let auditor = open.ledger.auditor
         // What cannot be told now is left out; where nothing was signed, the first event waits for it.
         unsignedSince = Self.first(behind: try? open.ledger.prover.signedSize(), auditor)
         self.archive = archive.map { place in

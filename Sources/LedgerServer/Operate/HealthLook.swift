@@ -72,7 +72,9 @@ final class HealthLook: Sendable {
             let made = status
             kept.withLock { $0 = (made, .now) }
         }
-        status.disk = try service.directory.map { try StatusAnswer.DiskUse(ofLedgerAt: $0) }
+        status.disk = try service.directory.map {
+            try StatusAnswer.DiskUse(ofLedgerAt: $0, service.ledger.auditor)
+        }
         status.jobs = service.jobs.all
         return status
     }

@@ -68,6 +68,15 @@ struct Standing: Sendable {
             for (part, bytes) in parts {
                 text.sample("entitle_ledger_bytes", [("part", part)], UInt64(clamping: bytes))
             }
+            if let bytes = disk.identifiers {
+                // Apart from the parts, of whose sum it is a part already.
+                text.family(
+                    "entitle_identifiers_bytes",
+                    "Of the vault's, what the ids of transactions take, for the search.",
+                    .gauge
+                )
+                text.sample("entitle_identifiers_bytes", [], UInt64(clamping: bytes))
+            }
         }
         let volume = [
             ("free", "Bytes that are free where the ledger stands.", ledger.disk?.free),

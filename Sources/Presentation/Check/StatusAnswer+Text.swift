@@ -8,8 +8,12 @@ extension StatusAnswer {
         let signed = checkpoint.map { "\($0.size) events, root \($0.rootHash)" }
         lines.append("signed: \(signed ?? "nothing yet")")
         if let disk {
-            let parts = [("log", disk.log), ("vault", disk.vault), ("views", disk.views)]
-            let taken = parts.map { "\($0.0) \(Self.megabytes($0.1))" }.joined(separator: ", ")
+            let search = disk.identifiers.map { " (ids for the search \(Self.megabytes($0)))" }
+            let parts = [
+                ("log", disk.log, ""), ("vault", disk.vault, search ?? ""),
+                ("views", disk.views, ""),
+            ]
+            let taken = parts.map { "\($0) \(Self.megabytes($1))\($2)" }.joined(separator: ", ")
             lines.append("disk: \(taken); \(Self.megabytes(disk.free)) free")
         }
         let jobs = jobs ?? []

@@ -166,6 +166,7 @@ package struct HealthPage: Sendable {
             (HealthWords.signed[language], .number(status.checkpoint?.size)),
             (HealthWords.log[language], size(status.disk?.log)),
             (HealthWords.vault[language], size(status.disk?.vault)),
+            (HealthWords.identifiers[language], size(status.disk?.identifiers)),
             (HealthWords.views[language], size(status.disk?.views)),
             (HealthWords.free[language], size(status.disk?.free)),
         ])

@@ -37,6 +37,11 @@ enum HealthWords {
     static let storage = Sentence("Storage", "保存領域", "儲存空間")
     static let log = Sentence("Log", "台帳", "帳本")
     static let vault = Sentence("Vault", "保管庫", "保管庫")
+    static let identifiers = Sentence(
+        "of it, ids for the search",
+        "うち検索用のID",
+        "其中搜尋用識別碼"
+    )
     static let views = Sentence("Views", "ビュー", "檢視")
     static let free = Sentence("Free", "空き容量", "可用空間")
     static let viewsReach = Sentence("Views hold", "ビューの範囲", "檢視涵蓋")

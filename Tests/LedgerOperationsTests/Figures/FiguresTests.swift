@@ -63,6 +63,11 @@ struct `A ledger's figures` {
                     #expect(map.readers <= map.readerLimit && map.readerLimit > 0)
                 }
                 #expect((figures().disk?.free ?? 0) > 0)
+                let before = try #require(figures().disk?.identifiers)
+                _ = try open.ledger.identifiers.readOn()
+                let disk = try #require(figures().disk)
+                let identifiers = try #require(disk.identifiers)
+                #expect(identifiers > before && identifiers < disk.vault)
                 #expect((figures().diskSize ?? 0) > (figures().disk?.free ?? .max) / 2)
                 #expect(figures().lastBackup == nil && figures().archive == nil)
                 #expect(figures().unsignedSince != nil)

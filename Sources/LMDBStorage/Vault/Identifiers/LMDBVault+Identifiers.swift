@@ -24,6 +24,11 @@ extension LMDBVault {
     }
 
     /// See `Vault`.
+    package func identifiersByteCount() throws -> Int? {
+        try mappingFaults { try identifiers.byteCount() }
+    }
+
+    /// See `Vault`.
     package func checkIdentifiers() throws { try mappingFaults { try identifiers.check() } }
 
     /// See `Vault`.

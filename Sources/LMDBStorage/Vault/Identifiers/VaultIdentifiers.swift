@@ -54,6 +54,12 @@ struct VaultIdentifiers: Sendable {
         } ?? nil
     }
 
+    /// Bytes of the file that it takes.
+    func byteCount() throws -> Int {
+        guard let table else { return 0 }
+        return try environment.read { try $0.byteCount(table) }
+    }
+
     /// The streams that hold an id, ascending; nil: the table is not of these epoch keys.
     func streams(holding identifier: String, _ epochs: EpochKeys) throws -> [UInt64]? {
         let id = Array(identifier.utf8)

@@ -99,7 +99,7 @@ struct Doctor: ParsableCommand {
         hasNames: Bool = true
     ) throws {
         var status = try ledger.auditor.status()
-        status.disk = try StatusAnswer.DiskUse(ofLedgerAt: options.path)
+        status.disk = try StatusAnswer.DiskUse(ofLedgerAt: options.path, ledger.auditor)
         try checkup.lookAtLog(ledger.auditor, status, hasNames: hasNames)
         checkup.lookAtSignals(status.completeness, configured)
         let begun = checkup

@@ -27,12 +27,15 @@ struct Status: ParsableCommand {
             let answer = try client.answer(.get(["v1", "status"]), as: StatusAnswer.self)
             return try show(answer)
         }
-        func status(_ ledger: Ledger) throws -> StatusAnswer { try ledger.auditor.status() }
+        func status(_ ledger: Ledger) throws -> StatusAnswer {
+            var status = try ledger.auditor.status()
+            status.disk = try StatusAnswer.DiskUse(ofLedgerAt: options.path, ledger.auditor)
+            return status
+        }
         var status =
             withoutKey
             ? try options.withKeylessLedger(status)
             : try options.withLedger(writing: false, status)
-        status.disk = try StatusAnswer.DiskUse(ofLedgerAt: options.path)
         let told = try told()
         (status.jobs, status.alerts) = (told?.jobs, told?.alerts)
         try show(status)

@@ -58,7 +58,9 @@ extension Questions {
     /// The earlier event of the same signal in an event's stream, for which the fold passes the event over
     /// (E1); nil: it counts.
     ///
-    /// Cost: the headers of its stream's earlier events of its kind.
+    /// Cost: the records of its stream's earlier events of its kind.
+    ///
+    /// - Throws: `DecodingFault` where one of them is damaged: it may be the one.
     package func earlierEvent(ofSignalAt sequence: UInt64) throws -> UInt64? {
         var header: RecordHeader?
         try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
@@ -69,7 +71,7 @@ extension Questions {
         var found: UInt64?
         try log.readRecords(earlier) { sequence, record in
             guard found == nil, !LostRecord.isOne(record) else { return }
-            let other = try RecordHeader(reading: record)
+            let other = try RecordHeader(checking: record)
             guard other.stream == header.stream, other.signal == header.signal else { return }
             found = sequence
         }

@@ -78,6 +78,9 @@ extension EventPage {
 
     /// Whether the event counts, or repeats another (E1).
     func writeDecision(to page: inout XMLText) {
+        guard isDecided else {
+            return page.element("p") { $0.write(EvidenceWords.undecided[language]) }
+        }
         guard let repeated else {
             return page.element("p") { $0.write(EvidenceWords.once[language]) }
         }
@@ -102,6 +105,12 @@ enum EvidenceWords {
         "It repeats an earlier event, and counts for nothing:",
         "以前のイベントの繰り返しで、数えません：",
         "重複先前的事件，不予計入："
+    )
+    static let undecided = Sentence(
+        "Whether it repeats an earlier event cannot be told: a record before it cannot be read. An audit says "
+            + "what is damaged.",
+        "以前の記録が読み取れないため、重複かどうか判定できません。破損箇所は監査で分かります。",
+        "因先前的紀錄無法讀取，無法判定是否重複；稽核會指出損毀之處。"
     )
     static let chain = Sentence("Signed by", "署名者の証明書", "簽署憑證")
     static let certificate = Sentence("Certificate", "証明書", "憑證")

@@ -16,6 +16,8 @@ package struct EventPage: Sendable {
     package var evidence: Evidence?
     /// The earlier event that it repeats, and where its page is; nil: it counts.
     package var repeated: (sequence: UInt64, path: String)?
+    /// Whether that can be told: not where an earlier record is damaged that may be of the same id.
+    package var isDecided = true
     /// The page of whom or what it is about; nil: there is none for whoever looks.
     package var subject: String?
     /// Where the event before it is; nil: nowhere.

@@ -1,7 +1,8 @@
 import EventLog
 import Synchronization
 
-/// A log in memory whose appends, scans, or looks at its end fail as long as a test wants them to.
+/// A log in memory whose appends, scans, or looks at its end fail as long as a test wants them to, or whose
+/// bytes are others.
 final class FaultyLog: LogStorage {
     private let base = MemoryLog()
     private let current = Mutex<LogStorageFault?>(nil)
@@ -30,6 +31,27 @@ final class FaultyLog: LogStorage {
         set { ending.withLock { $0 = newValue } }
     }
 
+    /// A place in which a bit is another than was appended.
+    enum Damage: Hashable {
+        /// In a record, by its sequence.
+        case record(UInt64, byte: Int)
+        /// In the middle of what is attached to a record.
+        case attached(UInt64)
+    }
+    private let damaging = Mutex<Damage?>(nil)
+
+    /// Where a bit is another; nil: nowhere.
+    var damage: Damage? {
+        get { damaging.withLock { $0 } }
+        set { damaging.withLock { $0 = newValue } }
+    }
+
+    private func lent(_ sequence: UInt64, _ record: Span<UInt8>) -> [UInt8] {
+        var bytes = record.copy()
+        if case .record(sequence, let byte) = damage { bytes[byte] ^= 1 }
+        return bytes
+    }
+
     func append(_ batch: LogBatch) throws -> LogEnd {
         if let fault { throw fault }
         return try base.append(batch)
@@ -48,17 +70,36 @@ final class FaultyLog: LogStorage {
         _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
     ) throws {
         if let scanFault { throw scanFault }
-        try base.readBlocks(from: first, upTo: end, body)
+        guard case .record = damage else {
+            return try base.readBlocks(from: first, upTo: end, body)
+        }
+        try base.readBlocks(from: first, upTo: end) { start, block in
+            let count = try Bundle.count(block)
+            var records: [[UInt8]] = []
+            for index in 0..<count {
+                let range = try Bundle.range(of: index, count: count, in: block)
+                records.append(lent(start + UInt64(index), block.extracting(range)))
+            }
+            let bytes = Bundle.pack(records)
+            return try body(start, bytes.span)
+        }
     }
 
     func readRecords(
         _ sequences: [UInt64],
         _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
     ) throws {
-        try base.readRecords(sequences, body)
+        try base.readRecords(sequences) { sequence, record in
+            let bytes = lent(sequence, record)
+            try body(sequence, bytes.span)
+        }
     }
 
-    func attached(at sequence: UInt64) -> [UInt8]? { base.attached(at: sequence) }
+    func attached(at sequence: UInt64) -> [UInt8]? {
+        var bytes = base.attached(at: sequence)
+        if damage == .attached(sequence), let count = bytes?.count { bytes?[count / 2] ^= 1 }
+        return bytes
+    }
     func sharedPart(_ digest: Digest) -> [UInt8]? { base.sharedPart(digest) }
     func tile(level: Int, index: UInt64) -> [UInt8]? {
         base.tile(level: level, index: index)

@@ -50,7 +50,7 @@ extension PageTable {
 extension EventPage {
     /// What the page says of evidence and repeats, as members of its JSON.
     var evidenceMembers: [JSONMember] {
-        [
+        var members = [
             JSONMember("verdict", .optional(evidence?.verdict.word)),
             JSONMember(
                 "certificates",
@@ -64,8 +64,13 @@ extension EventPage {
                     }
                 )
             ),
-            JSONMember("repeats", repeated.map { .integer($0.sequence) } ?? .null),
         ]
+        if isDecided {
+            members.append(
+                JSONMember("repeats", repeated.map { .integer($0.sequence) } ?? .null)
+            )
+        }
+        return members
     }
 }
 

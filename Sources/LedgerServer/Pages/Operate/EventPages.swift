@@ -175,43 +175,31 @@ extension PageTable {
         // Whoever has a number may not know where its event belongs.
         filter.environment = nil
         let reader = try call.reader(askingWith: &filter, "showEventPage", service)
-        let (found, previous, next, size) = try await service.blocking { [filter] in
-            let questions = service.ledger.questions
-            func look(_ sequences: Range<UInt64>) throws -> LatestEvents {
-                var filter = filter
-                filter.sequences = sequences
-                return try questions.latest(filter, for: reader, limit: 1)
-            }
-            // Fits: it is below the largest number.
-            let end = sequence + 1
-            let found = try look(sequence..<end)
-            var behind = filter
-            behind.sequences = end..<UInt64.max
-            return (
-                found.events.first, try look(0..<sequence).events.first?.event.sequence,
-                try questions.feed(behind, for: reader, limit: 1).events.first?.sequence,
-                found.size
-            )
+        let seen = try await service.blocking { [filter] in
+            try look(at: sequence, filter, reader, service.ledger.questions)
         }
-        guard let found else { throw Problem(.notFound, "there is no such event") }
+        guard let found = seen.told else { throw Problem(.notFound, "there is no such event") }
         let mayProve = call.caller.has(.audit)
         var page = EventPage(language: call.language, told: found, mayProve: mayProve)
         if mayProve { page.proof = try await provenIfSigned(sequence, service) }
         do {
             page.evidence = try await judged(sequence, service)
-            page.repeated = try await service.blocking {
-                try service.ledger.questions.earlierEvent(ofSignalAt: sequence)
-            }.map { ($0, call.link(toEvent: $0)) }
-        } catch let fault as LogStorageFault where fault.code == .damaged {
-            // The event itself stands: whoever looks into damage sees the rest of it.
+        } catch  where error.isDamage {
             page.evidence = EventPage.Evidence(
                 verdict: .refused(code: EventPage.Evidence.damage),
                 certificates: []
             )
         }
+        do {
+            page.repeated = try await service.blocking {
+                try service.ledger.questions.earlierEvent(ofSignalAt: sequence)
+            }.map { ($0, call.link(toEvent: $0)) }
+        } catch  where error.isDamage {
+            page.isDecided = false
+        }
         page.subject = call.link(toSubjectOf: found)
-        page.previous = previous.map { call.link(toEvent: $0) }
-        page.next = next.map { call.link(toEvent: $0) }
+        page.previous = seen.previous.map { call.link(toEvent: $0) }
+        page.next = seen.next.map { call.link(toEvent: $0) }
         var body = XMLText()
         page.write(to: &body)
         var members = (found.jsonValue.members ?? []) + page.evidenceMembers
@@ -221,9 +209,56 @@ extension PageTable {
             section: .events,
             body: body,
             json: Array(JSONValue.object(members).description.utf8),
-            size: size,
+            size: seen.size,
             command: "entitle events --raw --from \(sequence) --to \(sequence + 1)"
         )
+    }
+
+    /// An event and those beside it, as a reader is shown them.
+    private struct SeenEvent {
+        /// nil: there is none, or it is not shown.
+        var told: ToldEvent?
+        var previous: UInt64?
+        var next: UInt64?
+        /// The log's size.
+        var size: UInt64
+    }
+
+    /// Looks at an event; what is damaged beside it hides nothing of it.
+    private static func look(
+        at sequence: UInt64,
+        _ filter: EventFilter,
+        _ reader: FeedReader,
+        _ questions: Questions
+    ) throws -> SeenEvent {
+        func latest(_ sequences: Range<UInt64>) throws -> LatestEvents {
+            var filter = filter
+            filter.sequences = sequences
+            return try questions.latest(filter, for: reader, limit: 1)
+        }
+        // Fits: it is below the largest number.
+        let end = sequence + 1
+        guard let found = try sound({ try latest(sequence..<end) }) else {
+            throw Problem(
+                .storage,
+                "the record of event \(sequence) cannot be read: an audit says what is damaged"
+            )
+        }
+        var behind = filter
+        behind.sequences = end..<UInt64.max
+        return SeenEvent(
+            told: found.events.first,
+            previous: try sound { try latest(0..<sequence).events.first?.event.sequence },
+            next: try sound {
+                try questions.feed(behind, for: reader, limit: 1).events.first?.sequence
+            },
+            size: found.size
+        )
+    }
+
+    /// What is read; nil where it is damaged.
+    private static func sound<Value>(_ read: () throws -> Value?) throws -> Value? {
+        do { return try read() } catch  where error.isDamage { return nil }
     }
 
     /// The proof of an event; nil: no checkpoint holds it.
@@ -235,6 +270,17 @@ extension PageTable {
             return try await RouteTable.proof(of: sequence, service)
         } catch let problem as Problem where problem.code == .notFound {
             return nil
+        }
+    }
+}
+
+extension Error {
+    /// Whether it says that bytes are not what was recorded.
+    fileprivate var isDamage: Bool {
+        switch self {
+        case let fault as LogStorageFault: fault.code == .damaged
+        case let fault as DecodingFault: !fault.isNewer
+        default: false
         }
     }
 }

@@ -177,7 +177,8 @@ let package = Package(
             name: "Presentation",
             dependencies: ["Encodings", "Entitlements", "LedgerAPI"],
             resources: [
-                .embedInCode("Assets/pages.css"), .embedInCode("Assets/pages.js"),
+                .embedInCode("Assets/pages.css"), .embedInCode("Assets/own.css"),
+                .embedInCode("Assets/pages.js"),
             ],
             swiftSettings: house
         ),

@@ -82,6 +82,8 @@ extension Call {
             switch place {
             case .customer: return link(base, pairs)
             case .explanation(let feature): return link(base + ["explain", feature], pairs)
+            case .change(let sequence):
+                return link(base + ["diff"], [(.event, String(sequence))] + pairs)
             case .event(let sequence): return link(["events", String(sequence)])
             case .form(let form): return link(base + [form.rawValue])
             case .difference(let from, let to):

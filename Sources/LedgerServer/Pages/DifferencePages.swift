@@ -17,7 +17,14 @@ extension PageTable {
                     name: "told",
                     text: "When the app was told: compared with the same instant as known now",
                     shape: .point
-                )
+                ),
+                Route.Parameter(
+                    name: "event",
+                    text:
+                        "An event of the timeline at the first point: before it was known, and with it, when it "
+                        + "held",
+                    shape: .sequence
+                ),
             ],
             isLogged: true,
             difference
@@ -26,14 +33,14 @@ extension PageTable {
 
     @Sendable
     private static func difference(_ call: Call, _ service: LedgerService) async throws -> Page {
-        let (from, to) = try call.comparedPoints()
+        try await service.require(call.minimumSequence())
+        let (from, to) = try await call.pointsAroundEvent(service) ?? call.comparedPoints()
         let question = DifferenceQuestion(
             customer: try call.customer,
             environment: try call.environment(),
             from: from.point,
             to: to.point
         )
-        try await service.require(call.minimumSequence())
         let written = try await service.blocking {
             try service.ledger.questions.difference(question)
         }
@@ -61,6 +68,29 @@ extension PageTable {
 }
 
 extension Call {
+    /// Before an event of the timeline was known, and with it, at the instant when it held; nil: the query names
+    /// none.
+    ///
+    /// Cost: the timeline, in which alone whoever asks may see when that was.
+    fileprivate func pointsAroundEvent(
+        _ service: LedgerService
+    ) async throws -> (from: PagePoint, to: PagePoint)? {
+        guard let text = query[.event], !text.isEmpty else { return nil }
+        let sequence = try Query.sequence(text, QueryName.event.rawValue)
+        let question = try question(at: try pagePoint())
+        let event = try await service.blocking {
+            try service.ledger.questions.timelineAnswer(question).answer.events.first {
+                $0.sequence == sequence
+            }
+        }
+        guard let event else {
+            throw Problem(.notFound, "the customer's timeline has no such event")
+        }
+        let before = PagePoint(at: event.time, known: .sequence(sequence), now: now)
+        // Fits: the log has the event.
+        return (before, before.known(.sequence(sequence + 1)))
+    }
+
     /// Two points: those of the query, or when something was told, as known then and as known now.
     fileprivate func comparedPoints() throws(Problem) -> (from: PagePoint, to: PagePoint) {
         if let told = try formInstant(.told) {

@@ -102,7 +102,7 @@ private struct SVGLayout {
     ) {
         let x = Self.text(x(instant))
         xml.element("path", ["class": style, "d": "M\(x) \(Self.top - 8)V\(eventsEnd)"]) { xml in
-            xml.element("title") { $0.write("\(words) \(instant)") }
+            xml.element("title") { $0.write("\(words) \(instant.brief)") }
         }
     }
 
@@ -141,8 +141,8 @@ private struct SVGLayout {
         let top = y + (Self.laneHeight - Self.barHeight) / 2
         xml.element("g", ["class": bar.kind.rawValue]) { xml in
             xml.element("title") { xml in
-                let until = bar.interval.end.map { " to \($0)" } ?? ", without end"
-                xml.write("\(bar.value): \(bar.interval.start)\(until)")
+                let until = bar.interval.end.map { " to \($0.brief)" } ?? ", without end"
+                xml.write("\(bar.value): \(bar.interval.start.brief)\(until)")
             }
             // What lies behind T has not come yet.
             for (style, from, to) in [("bar", first, now), ("bar future", now, end)]
@@ -203,38 +203,44 @@ private struct SVGLayout {
         let y = lanesEnd + moreHeight + 16
         xml.element("g", ["class": "events"]) { xml in
             Self.label(&xml, "4", y + 4, "events")
+            let clusters = clusters
             // What changes no access goes behind what does.
-            for isChange in [true, false] {
-                for cluster in clusters where (cluster.kind == .change) == isChange {
-                    write(cluster, y, to: &xml)
-                }
+            write(clusters.filter { $0.kind == .change }, y, to: &xml)
+            write(clusters.filter { $0.kind != .change }, y, to: &xml)
+        }
+    }
+
+    /// Writes marks in their order; those of one kind that follow one another say so once.
+    private func write(_ clusters: [Cluster], _ y: Int64, to xml: inout XMLText) {
+        var rest = clusters[...]
+        while let kind = rest.first?.kind {
+            let run = rest.prefix { $0.kind == kind }
+            rest = rest.dropFirst(run.count)
+            xml.element("g", ["class": kind.rawValue]) { xml in
+                for cluster in run { write(cluster, y, to: &xml) }
             }
         }
     }
 
     private func write(_ cluster: Cluster, _ y: Int64, to xml: inout XMLText) {
-        xml.element("g", ["class": "mark " + cluster.kind.rawValue]) { xml in
+        xml.element("g") { xml in
             xml.element("title") { $0.write(Self.words(cluster)) }
             if cluster.isLate, let learned = cluster.marks.map(\.recordedAt).max() {
                 // From when it held, below the marks, to when it was learned.
                 let end = Self.text(x(learned))
                 xml.element(
                     "path",
-                    ["class": "late", "d": "M\(cluster.place) \(y)v14H\(end)m-4 -3l4 3l-4 3"]
+                    ["class": "late", "d": "M\(cluster.place) \(y)v14H\(end)m-4-3l4 3-4 3"]
                 )
             }
-            xml.element(
-                "path",
-                [
-                    "d": cluster.kind.shape, "transform": "translate(\(cluster.place) \(y))",
-                ]
-            )
+            xml.element("path", ["d": Self.shape(cluster.kind, cluster.place, y)])
         }
     }
 
     private static func words(_ cluster: Cluster) -> String {
         let shown = cluster.marks.prefix(5).map { mark in
-            "\(mark.type) \(mark.time)" + (mark.isLate ? ", learned \(mark.recordedAt)" : "")
+            "\(mark.type) \(mark.time.brief)"
+                + (mark.isLate ? ", learned \(mark.recordedAt.brief)" : "")
         }
         let more = cluster.marks.count - shown.count
         return shown.joined(separator: "; ") + (more > 0 ? "; \(more) more" : "")
@@ -269,26 +275,23 @@ private struct SVGLayout {
         var x: Int64 = 9
         xml.element("g", ["class": "events"]) { xml in
             for kind in chart.markKinds {
-                xml.element("g", ["class": "mark " + kind.rawValue]) { xml in
-                    let place = "translate(\(x) \(y))"
-                    xml.element("path", ["d": kind.shape, "transform": place])
+                xml.element("g", ["class": kind.rawValue]) { xml in
+                    xml.element("path", ["d": Self.shape(kind, x, y)])
                 }
                 Self.label(&xml, "\(x + 10)", y + 4, kind.word)
                 x += 32 + Int64(kind.word.count) * 7
             }
         }
     }
-}
 
-extension TimelineChart.MarkKind {
-    /// A path around its middle.
-    fileprivate var shape: String {
-        switch self {
-        case .begins: "M0 -5L5 4H-5Z"
-        case .ends: "M0 5L5 -4H-5Z"
-        case .change: "M0 -5L5 0L0 5L-5 0Z"
-        case .taken: "M-5 -3L-3 -5L0 -2L3 -5L5 -3L2 0L5 3L3 5L0 2L-3 5L-5 3L-2 0Z"
-        case .trouble: "M-1.5 -6H1.5L1 1H-1ZM-1.2 2.5H1.2V5H-1.2Z"
+    /// A path around a place.
+    private static func shape(_ kind: TimelineChart.MarkKind, _ x: Int64, _ y: Int64) -> String {
+        switch kind {
+        case .begins: "M\(x) \(y - 5)l5 9h-10z"
+        case .ends: "M\(x) \(y + 5)l5-9h-10z"
+        case .change: "M\(x) \(y - 5)l5 5-5 5-5-5z"
+        case .taken: "M\(x - 5) \(y - 3)l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z"
+        case .trouble: "M\(text(x * 10 - 15)) \(y - 6)h3l-.5 7h-2zm.3 8.5h2.4v2.5h-2.4z"
         }
     }
 }

@@ -1,6 +1,6 @@
 import Encodings
 
-/// A file that pages load: the stylesheet and the script, embedded in the program.
+/// A file that pages load: a stylesheet or the script, embedded in the program.
 ///
 /// Its name holds a digest of its bytes, so that whoever keeps it for ever keeps no old one.
 package struct PageAsset: Sendable {
@@ -21,7 +21,15 @@ package struct PageAsset: Sendable {
     package static let stylesheet = PageAsset(
         "pages",
         "css",
-        PackageResources.pages_css + Array(SVGStyle.sheet.utf8),
+        CompactStyle.sheet(PackageResources.pages_css + Array(SVGStyle.sheet.utf8)),
+        "text/css; charset=utf-8"
+    )
+
+    /// The stylesheet of customers' own pages, behind that of all.
+    package static let ownStylesheet = PageAsset(
+        "own",
+        "css",
+        CompactStyle.sheet(PackageResources.own_css),
         "text/css; charset=utf-8"
     )
 
@@ -33,8 +41,8 @@ package struct PageAsset: Sendable {
         "text/javascript; charset=utf-8"
     )
 
-    /// Both.
-    package static let all = [stylesheet, script]
+    /// All of them.
+    package static let all = [stylesheet, ownStylesheet, script]
 
     /// FNV-1a of 64 bits: tells one release's file from another's, and guards nothing.
     private static func digest(of bytes: [UInt8]) -> String {

@@ -109,10 +109,9 @@ package struct PageFrame: Sendable {
             page.element("meta", ["name": "robots", "content": "noindex"])
             // A browser asks for an icon by itself, and would find none.
             page.element("link", ["rel": "icon", "href": "data:,"])
-            page.element(
-                "link",
-                ["rel": "stylesheet", "href": "/assets/" + PageAsset.stylesheet.name]
-            )
+            for sheet in [.stylesheet] + (own == nil ? [] : [PageAsset.ownStylesheet]) {
+                page.element("link", ["rel": "stylesheet", "href": "/assets/" + sheet.name])
+            }
             page.element(
                 "script",
                 ["src": "/assets/" + PageAsset.script.name, "defer": "defer"]

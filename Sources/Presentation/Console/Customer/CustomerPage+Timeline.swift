@@ -32,7 +32,7 @@ extension CustomerPage {
     }
 
     private func writeEvent(_ event: ListedEvent, to page: inout XMLText) {
-        page.element("strong") { $0.write(event.title(in: language)) }
+        page.element("b") { $0.write(event.title(in: language)) }
         page.write(" · ")
         page.time(event.time, language)
         page.write(" ")
@@ -44,7 +44,7 @@ extension CustomerPage {
         if !details.isEmpty {
             page.element("div", ["lang": "en"]) { $0.write(details) }
         }
-        page.element("div", ["class": "quiet"]) { page in
+        page.element("small") { page in
             let (delay, overflow) = event.recordedAt.milliseconds
                 .subtractingReportingOverflow(event.time.milliseconds)
             if !overflow, delay > Self.toldLaterMilliseconds {
@@ -59,10 +59,7 @@ extension CustomerPage {
     private func writeLate(_ event: ListedEvent, to page: inout XMLText) {
         page.write(" ")
         // What the app was told before the ledger learned of it, and what was true.
-        let before = PagePoint(at: event.time, known: .sequence(event.sequence), now: point.now)
-        // Fits: the log has the event.
-        let after = before.known(.sequence(event.sequence + 1))
-        let place = CustomerPlace.difference(from: before, to: after)
+        let place = CustomerPlace.change(byEvent: event.sequence)
         page.element("a", ["class": "chip warn", "href": link(place, point)]) {
             $0.write(CustomerWords.late[language])
         }

@@ -53,6 +53,8 @@ package enum CustomerPlace: Sendable, Hashable {
     case explanation(String)
     /// What differs between two points.
     case difference(from: PagePoint, to: PagePoint)
+    /// What an event of the timeline changed: before it was known and with it, when it held.
+    case change(byEvent: UInt64)
     /// An event.
     case event(UInt64)
     /// A form by which something is recorded.

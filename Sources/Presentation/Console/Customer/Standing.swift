@@ -116,7 +116,7 @@ extension XMLText {
     /// An instant as people read it, in UTC; nothing where there is none.
     mutating func time(_ instant: Instant?, _ language: Language) {
         guard let instant else { return }
-        element("time", ["datetime": instant.description]) {
+        element("time", ["datetime": instant.brief]) {
             $0.write(InstantText(language: language)(instant))
         }
     }

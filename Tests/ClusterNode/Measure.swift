@@ -120,7 +120,7 @@ struct Measure {
             let follower = LogFollower(journal, into: copy, vaultPosition: 0)
             while true {
                 // Whoever follows looks again soon.
-                try? journal.awaitChange(milliseconds: 20)
+                if let told = try? journal.awaitChange(milliseconds: 20) { follower.note(told) }
                 let before = copy.end().size
                 _ = try? follower.catchUp()
                 let (now, size) = (ContinuousClock.now, copy.end().size)
@@ -135,7 +135,7 @@ struct Measure {
         for record in records {
             try append([record])
             ends.append(.now)
-            try journal.announce()
+            try journal.announce(leader.announcement)
             usleep(milliseconds * 1000)
         }
         let took = began.microseconds

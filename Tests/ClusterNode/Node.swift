@@ -81,7 +81,9 @@ struct Node {
                     told = confirmed.size
                 }
                 if watch.note(row.lease, readAt: readAt) { try lead(after: row.lease) }
-                try journal.awaitChange(milliseconds: 20)
+                if let announced = try journal.awaitChange(milliseconds: 20) {
+                    follower.note(announced)
+                }
             } catch is JournalFault {
                 // What was copied is read all the same.
                 if own.end().size > 0 { try own.readRecords([own.end().size - 1]) { _, _ in } }
@@ -104,6 +106,7 @@ struct Node {
             address: ""
         )
         guard case .committed(let end, let leadership) = outcome else { return }
+        follower.note(confirmed: end)
         _ = try follower.catchUp()
         let leader = try LeaderLog(
             journal,
@@ -125,8 +128,9 @@ struct Node {
             }
             append(group.next(), leader)
             follower.note(confirmed: leader.confirmed)
+            follower.note(vaultPosition: leader.confirmed.vaultPosition)
             // Who follows looks by itself soon, whether it is woken or not.
-            try? journal.announce()
+            try? journal.announce(leader.announcement)
         }
         group.close()
         say("lost")

@@ -125,6 +125,7 @@ final class LedgerService: Sendable, BlockingPool {
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
         timeZone = options.timeZone
+        // One of this process ends as all walks over the log do.
         auditing = options.audit ?? { [ledger] scope, _, _ in try ledger.auditor.audit(scope) }
         isReadOnlyByFault = options.isReadOnlyByFault
         snapshotLifetime = Int64(options.snapshotLifetime)

@@ -10,6 +10,8 @@ extension Auditor {
     ///
     /// Cost: for `everything` and `hashes` one pass over the log on all cores, for `everything`
     /// another one for the views; memory does not grow with the log.
+    ///
+    /// - Throws: what the log throws before it is read; `CancellationError` where walks over the log are ended.
     public func audit(
         _ scope: AuditScope = .everything,
         archive: (any ArchiveStore)? = nil,
@@ -20,15 +22,18 @@ extension Auditor {
         if scope == .quick {
             audit.checkLastRecords()
         } else {
-            audit.checkRecords(progress)
+            try audit.checkRecords(progress)
         }
         audit.checkCheckpoints()
         if scope != .hashes { audit.checkVault() }
         if scope == .everything { audit.checkDeletedEvidence() }
         if scope == .everything { audit.checkIdentifiers() }
+        try questions.walkEnd.check()
         audit.checkViews()
         if scope == .everything { audit.checkRollUps() }
         if let archive, scope != .quick { audit.checkArchive(archive, progress) }
+        // What was cut off is noted as a fault like what cannot be read: nobody is told of it.
+        try questions.walkEnd.check()
         return audit.report
     }
 }
@@ -82,7 +87,9 @@ private struct LogAudit {
     // MARK: Records and tree
 
     /// Reads all records: each core takes one part, and what they found is joined in order.
-    mutating func checkRecords(_ progress: (UInt64, UInt64) -> Void) {
+    ///
+    /// - Throws: `CancellationError` where walks over the log are ended.
+    mutating func checkRecords(_ progress: (UInt64, UInt64) -> Void) throws {
         let partSize = RecordAudit.bundlesPerPart * Bundle.recordCount
         var isWhole = true
         var next: UInt64 = 0
@@ -98,6 +105,7 @@ private struct LogAudit {
                 part.run(auditor.questions)
                 return part
             }
+            try auditor.questions.walkEnd.check()
             for part in read { join(part, isWhole: &isWhole) }
             progress(next, end.size)
         }

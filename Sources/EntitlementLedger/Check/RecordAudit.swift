@@ -49,6 +49,8 @@ struct RecordAudit: Sendable {
         do {
             highestCounter = try questions.log.end().highestCounter
             try questions.log.readBlocks(from: end, upTo: sequences.upperBound) { first, block in
+                // Whoever asked for the part sees for themselves that nobody waits for it.
+                try questions.walkEnd.check()
                 let count = try Bundle.count(block)
                 // A tile that cannot be read is noted record by record.
                 let tile = try? questions.log.tile(level: 0, index: first / Bundle.recordCount)

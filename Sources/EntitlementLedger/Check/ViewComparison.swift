@@ -17,13 +17,14 @@ extension Auditor {
     /// Cost: one pass over log and tables, on all cores. What is expected and what is there are
     /// added up to fingerprints; only where these differ it looks for the events, one by one.
     ///
-    /// - Throws: `ViewDamage`, what the log throws.
+    /// - Throws: `ViewDamage`, what the log throws; `CancellationError` where walks over the log are ended.
     func viewDifferences() throws -> [ViewDifference] {
         var differences: [ViewDifference] = []
         for run in questions.views.tables?.runs ?? [] {
             var expected = IndexFingerprint()
             var next = run.sequences.lowerBound
             while next < run.sequences.upperBound {
+                try questions.walkEnd.check()
                 let end = min(next + IndexFingerprint.eventsAtOnce, run.sequences.upperBound)
                 expected.add(try Postings.collect(questions.log, next..<end))
                 next = end

@@ -14,7 +14,8 @@ final class WalkEnd: Sendable {
 }
 
 extension Ledger {
-    /// Ends what goes over the whole log, reports, what-ifs and drift checks: they throw `CancellationError`.
+    /// Ends what goes over the whole log, reports, what-ifs, drift checks and audits: they throw
+    /// `CancellationError`.
     ///
     /// What begins afterwards throws at once, until `allowWalks`.
     package func endWalks() { questions.walkEnd.raise(true) }

@@ -3,6 +3,7 @@ import EntitlementLedger
 import EventLog
 import Foundation
 import LedgerAPI
+import Synchronization
 import Testing
 
 /// A log of two parts that are read at once, and a rest.
@@ -42,6 +43,45 @@ struct `An audit in parts` {
             #expect(report.treeSize == UInt64(count))
             #expect(report.rootHash == log.end().edge.root.base64)
             #expect(scope == .quick || report.records == UInt64(count))
+        }
+    }
+
+    // The control: the same log is read to its end where nobody ends it.
+    @Test(arguments: [true, false])
+    func `is ended between two blocks, and comes to nothing`(_ isEnded: Bool) async throws {
+        let log = try Self.log.get()
+        let ends = Mutex<Ledger?>(nil)
+        let reads = Mutex(0)
+        try await withScratchDirectory { folder in
+            let ledger = try Ledger(
+                identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
+                log: AlteredLog(
+                    log,
+                    .init(record: { sequence, record in
+                        reads.withLock { $0 += 1 }
+                        if isEnded, sequence == 1000 { ends.withLock { $0?.endWalks() } }
+                        return record
+                    })
+                ),
+                vault: MemoryVault(randomness: .system),
+                options: Ledger.Options(
+                    viewsPath: folder,
+                    bootID: "test",
+                    isReadOnly: true,
+                    clock: { Sample.newYear }
+                )
+            )
+            ends.withLock { $0 = ledger }
+            reads.withLock { $0 = 0 }
+            if isEnded {
+                #expect(throws: CancellationError.self) { try ledger.auditor.audit(.hashes) }
+                // The block of that record, the rest's, and what another core read meanwhile.
+                #expect(reads.withLock(\.self) < Self.count / 2)
+            } else {
+                #expect(try ledger.auditor.audit(.hashes).isOK)
+                #expect(reads.withLock(\.self) >= Self.count)
+            }
+            ends.withLock { $0 = nil }
         }
     }
 

@@ -7,6 +7,7 @@ import Testing
 struct `A server that ends` {
     @Test(arguments: [
         "/v1/reports/customers", "/v1/reports/revenue", "/v1/drift?all=true",
+        "/v1/audit?scope=hashes", "/v1/audit?scope=quick", "/v1/audit?scope=everything",
     ])
     func `waits for no walk over the log`(_ path: String) async throws {
         try await TestServer.with { server in
@@ -17,14 +18,22 @@ struct `A server that ends` {
             }
             #expect(try await server.get(path, as: .audit).status == 200, "the control")
             server.service.end()
-            let answer = try await server.get(
-                path + (path.contains("?") ? "&" : "?")
-                    + "environment=sandbox",
-                as: .audit
-            )
+            // An audit is of all environments, and keeps nothing that it would answer from.
+            let other =
+                path.contains("audit")
+                ? "" : (path.contains("?") ? "&" : "?") + "environment=sandbox"
+            let answer = try await server.get(path + other, as: .audit)
             #expect(answer.status == 503 && answer.code == "busy")
             server.ledger.allowWalks()
             #expect(try await server.get(path, as: .audit).status == 200)
+            let metrics = try await server.get("/metrics").body
+            for outcome in ["failed", "damaged"] {
+                for scope in AuditScope.allCases {
+                    let sample =
+                        "entitle_audits_total{scope=\"\(scope)\",outcome=\"\(outcome)\"} 0"
+                    #expect(metrics.contains(sample))
+                }
+            }
         }
     }
 

@@ -50,6 +50,7 @@ struct `Who may` {
         "checkFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "showTimeline": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "repeatDecision": Right(scopes: [.read, .support, .admin]),
         "signSnapshot": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "readSnapshotKeys": Right(scopes: [], customers: .nobodySpecial),
         "compareStates": Right(scopes: [.read, .support, .admin]),
@@ -263,7 +264,8 @@ extension TestServer {
             .replacing("{key}", with: "scan").replacing("{grantId}", with: "g")
             .replacing("{sequence}", with: "0").replacing("{size}", with: "1")
             .replacing("{level}", with: "0").replacing("{place}", with: "000.p/1")
-            .replacing("{purchase}", with: "app_store%2F1")
+            .replacing("{purchase}", with: "app_store%2F1").replacing("{token}", with: "none")
+            .replacing("{transaction}", with: "1")
         let text: String? =
             switch credential {
             case .nothing: nil

@@ -93,6 +93,19 @@ def questions(c):
         c.again("etag-own-" + name, "GET", path, by="@alice")
     c.again("etag-flags", "POST", "/ofrep/v1/evaluate/flags",
             body={"context": {"targetingKey": "bob"}})
+    tokens = {}
+    for name, path in (("state", alice + "?"), ("access", alice + "/features/export?token=true&"),
+                       ("timeline", alice + "/timeline?"), ("purchases", alice + "/purchases?"),
+                       ("nameless", "/v1/customers/nobody?")):
+        _, _, found = c.server.ask("GET", path + "at=2025-06-20T12:00:00Z")
+        tokens[name] = "/v1/decisions/" + found["token"]
+        c.ask("decision-" + name, "GET", tokens[name])
+    for query in ("?customer=bob", "?customer=alice", "?customer="):
+        c.ask("decision" + query, "GET", tokens["state"] + query)
+    c.ask("decision-named", "GET", tokens["nameless"] + "?customer=nobody")
+    c.ask("decision-none", "GET", "/v1/decisions/none")
+    for by in ("audit", "@alice", None):
+        c.ask("decision-%s" % by, "GET", tokens["state"], by=by)
     c.ask("diff-known", "GET", alice + "/diff?at=2025-04-15T00:00:00Z&known=2025-04-20T00:00:00Z"
           "&toKnown=2025-06-01T00:00:00Z")
     c.ask("sandbox", "GET", alice + "?environment=sandbox")

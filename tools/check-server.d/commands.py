@@ -1,6 +1,7 @@
 """Commands that ask a server: by its socket where it holds the ledger, by its address elsewhere. What they say is what
 they say by themselves, byte for byte, and what they record too; how a server is reached is in `reached`."""
 
+import base64
 import contextlib
 import json
 import os
@@ -281,6 +282,23 @@ def check_questions(comparison, questions, key, at_once=2):
     return len(asked) + len(FORMATS)
 
 
+def keep_tokens(tool, ledger, files):
+    """Decision tokens under names of files: of each answer, of nobody, of another answer, and of a log that is
+    longer."""
+    def token(*words):
+        return json.loads(tool.ask(ledger, *words, "--at", "2025-06-01", "--json"))["token"]
+
+    files.update(
+        state=token("show", "frankj"), access=token("can", "frankj", "sync"), timeline=token("timeline", "frankj"),
+        nameless=token("show", "nobody"))
+    # The last bytes are the digest's; a size stands behind layout, answer, environment, marks, rules and T.
+    bytes_of = bytearray(base64.urlsafe_b64decode(files["state"] + "=="))
+    for name, place in (("differing", -1), ("longer", 6 + 8 + 4)):
+        changed = bytearray(bytes_of)
+        changed[place] ^= 1
+        files[name] = base64.urlsafe_b64encode(changed).decode().rstrip("=")
+
+
 def check_tables(comparison, key):
     """A report as a table is the same bytes both ways."""
     way = comparison.ways[1]
@@ -358,6 +376,8 @@ def make(tool):
              data="".join(json.dumps(event) + "\n" for event in events()).encode())
     if len(tool.ask(ledger, "events", "--json").splitlines()) != BASE:
         raise Fault("the ledgers begin with another number of events")
+    # Of who is erased later on.
+    files["erased"] = json.loads(tool.ask(ledger, "show", "gonej", "--json"))["token"]
     keys = {}
     for scope in ("admin", "write", "read"):
         keys[scope] = os.path.join(tool.scratch, scope + ".txt")
@@ -382,6 +402,7 @@ def run(tool, material, report, seed):
             Way(still, "alone", ledger, files), Way(still, "by the socket", held, files, holder),
             Way(still, "by the address", other, files, distant, keys)])
         figures = {"steps": check_steps(comparison)}
+        keep_tokens(still, held, files)
         files["checkpoint"] = os.path.join(scratch, "checkpoint.txt")
         with open(files["checkpoint"], "wb") as file:
             file.write(still.ask(held, "checkpoint"))

@@ -1,6 +1,8 @@
 """Hostile values, and requests made of them by the schemas of the server's description."""
 
+import base64
 import json
+import struct
 import urllib.parse
 
 NUMBERS = [
@@ -23,6 +25,17 @@ INSTANTS = [
     "2026-01-01T00:00:00+23:59", "2026-01-01T00:00:00-23:59", "2026-01-01T00:00:00.123456789Z",
     "2026-01-01T00:00:60Z", "-36h", "+30d", "-9223372036854775808w", "+9223372036854775807s",
     "-106751991168d", "99999-01-01"]
+
+
+def decision_token(kind, marks, at, size):
+    """A decision token that nobody gave, of the first customer whom the log names."""
+    parts = [struct.pack("<BBBBHqQ", 1, kind, 0, marks, 2, at, size)]
+    parts += [struct.pack("<q", at)] * (marks & 1)
+    parts += [struct.pack("<QB", 1, 0)] * (marks >> 1 & 1)
+    parts += [struct.pack("<H", 4) + b"sync"] * (marks >> 2 & 1)
+    return base64.urlsafe_b64encode(b"".join(parts) + bytes(16)).decode().rstrip("=")
+
+
 # The largest that the server's head takes is far below.
 LENGTHS = (1, 2, 63, 64, 255, 256, 257, 1023, 1024, 1025, 4000, 7000)
 KNOWN = {
@@ -35,6 +48,8 @@ KNOWN = {
     "targetingKey": ["fuzzed-1"], "level": [str(number) for number in range(9)],
     "place": ["000", "000.p/1", "001", "x001/000", "x18446744073709551615/000",
               "x999/x999/x999/x999/x999/999", "18446744073709551615", "000.p/255", "000.p/0"],
+    "token": [decision_token(kind, marks, at, size) for kind in range(6) for marks in (0, 1, 2, 4, 8, 15)
+              for at in (0, 1_767_225_600_000, 253_402_300_799_999, 2**63 - 1) for size in (0, 1, 9, 2**64 - 1)],
     "sequence": ["0", "1", "18446744073709551615"], "size": ["0", "1", "18446744073709551615"],
     # All but the first are refused: each webhook that is added costs a little of each change.
     "url": ["https://127.0.0.1:9/hook", "http://127.0.0.1:9/", "ftp://127.0.0.1/", "https://u:p@127.0.0.1/",

@@ -58,6 +58,9 @@ extension DecisionToken {
     /// Longest token that is read, in characters: a feature's name and a hundred bytes.
     package static let characterLimit = 2048
 
+    /// The years 0 to 9999, which RFC 3339 can write, with any offset: no question is about others.
+    private static let instants = Int64(-62_200_000_000_000)...253_500_000_000_000
+
     private static let hasKnown: UInt8 = 1
     private static let hasCustomer: UInt8 = 2
     private static let hasFeature: UInt8 = 4
@@ -124,6 +127,9 @@ extension DecisionToken {
                 index: try cursor.uint8(bytes)
             )
         feature = marks & Self.hasFeature == 0 ? nil : try cursor.string(bytes)
+        guard [at, self.known ?? at].allSatisfy({ Self.instants.contains($0.milliseconds) }) else {
+            throw DecodingFault(what: "not a decision token", offset: cursor.position)
+        }
         let range = try cursor.bytes(bytes, count: Self.digestCount)
         digest = range.map { bytes[$0] }
         try cursor.finish(bytes)

@@ -12,6 +12,12 @@ public struct TokenRefusal: Hashable, Sendable {
     /// A sentence; holds no id.
     public var message: String
 
+    /// Makes a refusal.
+    package init(code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
     /// The closed set of reasons.
     public enum Code: String, Sendable {
         /// The log is shorter than the prefix that the token names: another ledger's, or a copy

@@ -21,6 +21,16 @@ public enum TokenAnswer: Hashable, Sendable {
         }
     }
 
+    /// Whom and which point it is about.
+    package var question: QuestionEcho {
+        switch self {
+        case .state(let answer): answer.question
+        case .access(let answer): answer.question
+        case .timeline(let answer): answer.question
+        case .purchases(let answer): answer.question
+        }
+    }
+
     /// The token that the answer carries.
     var token: String? {
         switch self {

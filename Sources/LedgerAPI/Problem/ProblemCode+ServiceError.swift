@@ -31,7 +31,8 @@ extension ProblemCode {
         case .busy, .noLeader, .notThereYet, .clockBehind, .clockAhead: ServiceError(.busy)
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
-            .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal:
+            .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal,
+            .customerMissing, .otherCustomer, .erased, .otherLedger, .differs:
             ServiceError(.unknown, isRetryable: isRetryable)
         }
     }

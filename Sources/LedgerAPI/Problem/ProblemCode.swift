@@ -40,6 +40,13 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unknownSequence = "unknown_sequence"
     case notThereYet = "not_there_yet"
 
+    // What becomes of a decision token that is asked again (row Z11)
+    case customerMissing = "customer_missing"
+    case otherCustomer = "other_customer"
+    case erased
+    case otherLedger = "other_ledger"
+    case differs
+
     // What a store's evidence says (Stores, rule 2)
     case notSigned = "not_signed"
     case wrongAlgorithm = "wrong_algorithm"
@@ -76,7 +83,7 @@ extension ProblemCode {
     package var status: Int {
         switch self {
         case .invalidRequest, .malformed, .missingField, .invalidValue, .outOfRange,
-            .unknownField, .unknownParameter:
+            .unknownField, .unknownParameter, .customerMissing:
             400
         case .unauthenticated: 401
         case .forbidden, .notAllowed, .readOnly, .notPermitted: 403
@@ -85,13 +92,15 @@ extension ProblemCode {
             404
         case .methodNotAllowed: 405
         case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
-            .recordedTime:
+            .recordedTime, .otherCustomer, .differs:
             409
+        case .erased: 410
         case .tooLarge: 413
         case .unsupportedMediaType: 415
-        case .keyReused, .invalidCatalog, .unknownSequence, .notSigned, .wrongAlgorithm, .badChain,
-            .untrustedRoot, .wrongOID, .expiredCertificate, .revokedCertificate, .badSignature,
-            .wrongBundle, .wrongApp, .wrongEnvironment, .futureDate, .disagreement:
+        case .keyReused, .invalidCatalog, .unknownSequence, .otherLedger, .notSigned,
+            .wrongAlgorithm, .badChain, .untrustedRoot, .wrongOID, .expiredCertificate,
+            .revokedCertificate, .badSignature, .wrongBundle, .wrongApp, .wrongEnvironment,
+            .futureDate, .disagreement:
             422
         case .rateLimited: 429
         case .internal, .storage: 500
@@ -148,6 +157,11 @@ extension ProblemCode {
         case .recordedTime: "The recorded time does not fit"
         case .unknownSequence: "The log is not that long"
         case .notThereYet: "The ledger has not come that far yet"
+        case .customerMissing: "The customer must be named"
+        case .otherCustomer: "It is about another customer"
+        case .erased: "The customer's name is gone"
+        case .otherLedger: "It is of another ledger"
+        case .differs: "The answer is another one now"
         case .notSigned: "It is not signed as the store signs"
         case .wrongAlgorithm: "It is signed by another algorithm than the store's"
         case .badChain: "The certificate chain does not hold"

@@ -23,12 +23,9 @@ extension Call {
     ///
     /// Keys of support and auditors are noted; those of an app's backend, which asks all day, not.
     func access(_ route: Route) throws(Problem) -> CustomerAccess? {
-        guard route.isLogged, case .key(let id, let scopes) = caller,
-            scopes.allows(anyOf: [.support, .audit]),
-            !route.isAskedByBackends || !scopes.allows(anyOf: [.read]),
-            // As the command by itself: what has a reason is noted.
-            caller != .owner || accessReason != nil
-        else { return nil }
+        guard route.isLogged, let id = noted(isAskedByBackends: route.isAskedByBackends) else {
+            return nil
+        }
         return access(
             to: try customer,
             in: try environment(),
@@ -36,6 +33,29 @@ extension Call {
             route.operation,
             accessReason
         )
+    }
+
+    /// The same of a customer whom the answer names, and of a question that backends ask, too.
+    ///
+    /// `action`: the route's operation.
+    func access(
+        to customer: CustomerID,
+        in environment: StoreEnvironment,
+        _ action: String
+    ) -> CustomerAccess? {
+        noted(isAskedByBackends: true).map {
+            access(to: customer, in: environment, by: $0, action, accessReason)
+        }
+    }
+
+    /// By which id a look of this caller is noted; nil: it is not.
+    private func noted(isAskedByBackends: Bool) -> String? {
+        guard case .key(let id, let scopes) = caller, scopes.allows(anyOf: [.support, .audit]),
+            !isAskedByBackends || !scopes.allows(anyOf: [.read]),
+            // As the command by itself: what has a reason is noted.
+            caller != .owner || accessReason != nil
+        else { return nil }
+        return id
     }
 
     /// Accesses to customers whom the path does not name, and who were concerned all the same.

@@ -8,7 +8,7 @@ enum PathName: String, Sendable {
     case id
     /// A file that pages load.
     case file
-    case key, level, place, purchase, sequence, size, webhook
+    case key, level, place, purchase, sequence, size, token, transaction, webhook
 }
 
 /// The parameters of queries, as routes name them.

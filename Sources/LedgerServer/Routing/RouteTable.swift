@@ -5,7 +5,8 @@ enum RouteTable {
     static let routes: [Route] =
         signalRoutes + importRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes
         + extensionRoutes + eraseRoutes
-        + flowRoutes + questionRoutes + snapshotRoutes + explainRoutes + exportRoutes
+        + flowRoutes + questionRoutes + decisionRoutes + snapshotRoutes + explainRoutes
+        + exportRoutes
         + differenceRoutes
         + catalogRoutes + gateRoutes + productRoutes + whatIfRoutes + reportRoutes
         + flagRoutes + feedRoutes + webhookRoutes + logRoutes + auditRoutes + verifyRoutes

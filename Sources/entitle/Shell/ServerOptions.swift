@@ -58,6 +58,13 @@ extension ServerClient {
         try read(call) { try? Answer.fields.read($0) }
     }
 
+    /// Reads what was answered already.
+    func understood<Answer: Described>(_ json: JSONValue, as _: Answer.Type) throws -> Answer {
+        // The same.
+        guard let answer = try? Answer.fields.read(json) else { throw Self.notUnderstood }
+        return answer
+    }
+
     /// What a server answers, as JSON.
     ///
     /// - Throws: `OperationFault` where it answers with a problem, with something else, or not at all.
@@ -77,12 +84,16 @@ extension ServerClient {
         let bytes = try Blocking.value { try await answer(to: call) }
         // An answer of another version's server may have another shape.
         guard let json = try? JSONValue(parsing: bytes), let answer = read(json) else {
-            throw OperationFault(
-                .wrongAnswer,
-                "the server's answer is not what this version reads",
-                hint: "use the command of the server's version"
-            )
+            throw Self.notUnderstood
         }
         return answer
+    }
+
+    private static var notUnderstood: OperationFault {
+        OperationFault(
+            .wrongAnswer,
+            "the server's answer is not what this version reads",
+            hint: "use the command of the server's version"
+        )
     }
 }

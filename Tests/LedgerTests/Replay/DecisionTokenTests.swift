@@ -114,6 +114,20 @@ struct `A decision token` {
         }
     }
 
+    // Whoever makes one up is not answered at an instant that no question can be about.
+    @Test(arguments: [(Int64.max, false), (.min, false), (253_402_300_799_999, true)])
+    func `is of an instant that can be written`(_ instant: Int64, _ isOne: Bool) async throws {
+        try await Self.withPurchase { scratch in
+            let answer = try scratch.ledger.questions.show(Self.question("ann", 10)).json
+            var bytes = try #require(Base64.decode(Self.token(answer).text, .url))
+            // Behind layout, answer, environment, marks and rules.
+            for place in 0..<8 {
+                bytes[6 + place] = UInt8(truncatingIfNeeded: instant >> (8 * Int64(place)))
+            }
+            #expect((DecisionToken(Base64.encode(bytes.span, .url)) != nil) == isOne)
+        }
+    }
+
     // Law 6: neither names nor ids stand in it, coded or not.
     @Test func `names nobody`() async throws {
         try await Self.withPurchase { scratch in

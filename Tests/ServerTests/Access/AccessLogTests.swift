@@ -89,6 +89,33 @@ struct `The access log` {
         }
     }
 
+    // Whom a decision token is about the answer says.
+    @Test func `notes of whom support asked a decision token again, and of no backend`()
+        async throws
+    {
+        try await Self.with { server in
+            let answer = try await server.get("/v1/customers/alice-1")
+            let path = "/v1/decisions/" + (try #require(answer.json["token"]?.string))
+            var headers = HTTPFields()
+            headers[.accessReason] = "ticket 12"
+            // Whoever learns nothing has seen nobody.
+            let refused = try await server.get(path + "?customer=bob-12", as: .support)
+            #expect(refused.status == 409)
+            for scope in [Scope.read, .admin, .support] {
+                let again = try await server.send(
+                    .get,
+                    path,
+                    credential: server.keys[scope],
+                    headers: headers
+                )
+                #expect(again.body == answer.body)
+            }
+            let found = try await Self.accesses(server, of: "alice-1", expecting: 1)
+            #expect(found.map { $0["data"]?["action"]?.string } == ["repeatDecision"])
+            #expect(found.map { $0["data"]?["reason"]?.string } == ["ticket 12"])
+        }
+    }
+
     @Test func `leaves no trace of backends and of customers themselves`()
         async throws
     {

@@ -15,7 +15,8 @@ struct Show: ParsableCommand {
         discussion: HelpText.discussion(
             HelpText.times,
             examples: "entitle show alice",
-            "entitle show alice --at 2026-04-10 --known 2026-05-02 --json"
+            "entitle show alice --at 2026-04-10 --known 2026-05-02 --json",
+            "entitle show --token TOKEN --server https://ledger.example.com --token-file key.txt"
         )
     )
 
@@ -36,7 +37,7 @@ struct Show: ParsableCommand {
     @Argument(help: "A customer id.") var customer: String?
 
     func run() throws {
-        if token != nil || questions != nil { try server.refuse() }
+        if questions != nil { try server.refuse() }
         if let token { return try answerAgain(token) }
         if let questions {
             guard customer == nil else {
@@ -70,6 +71,7 @@ struct Show: ParsableCommand {
             )
         }
         let customer = try customer.map(CustomerArgument.checked)
+        if let client = try server.named() { return try ask(client, token, customer) }
         let outcome = try options.withLedger(writing: false) { ledger in
             try ledger.questions.answer(to: token, customer: customer)
         }
@@ -82,6 +84,31 @@ struct Show: ParsableCommand {
             Terminal.lines(state.answer.textLines)
         } else {
             Terminal.line(answer.text)
+        }
+    }
+
+    /// A server is asked what a decision token stands for.
+    private func ask(
+        _ client: ServerClient,
+        _ token: DecisionToken,
+        _ customer: CustomerID?
+    ) throws {
+        let call = ServerCall.get(
+            ["v1", "decisions", token.text],
+            customer.map { [("customer", $0.text)] } ?? []
+        )
+        do {
+            let json = try client.read(call) { json in
+                // Whoever answers something else is no server of this program.
+                json["token"]?.string == token.text ? json : nil
+            }
+            guard token.answer == .state, !options.json else {
+                return Terminal.line(json.description)
+            }
+            Terminal.lines(try client.understood(json, as: StateAnswer.self).textLines)
+        } catch let fault as OperationFault {
+            guard let code = TokenRefusal.Code(rawValue: fault.code.rawValue) else { throw fault }
+            throw OperationFault(TokenRefusal(code: code, message: fault.message))
         }
     }
 

@@ -34,6 +34,7 @@ struct `Who may` {
         "eraseCustomer": Right(scopes: [.admin], customers: .themselves),
         "makePageLinks": Right(scopes: [.write, .support, .admin], customers: .themselves),
         "extendPurchase": Right(scopes: [.support, .admin]),
+        "tellConsumption": Right(scopes: [.support, .admin]),
         "linkCustomer": Right(scopes: [.write, .support, .admin]),
         // Both scopes in one key, which each of these has not.
         "recordEvents": Right(scopes: [.admin]),

@@ -10,6 +10,7 @@ import shlex
 import time
 
 import reached
+from harness.app_store import AppStore
 from harness.clock import clock_library
 from harness.command import Tool
 from harness.ledgers import checked_audit, copy_ledger
@@ -299,6 +300,35 @@ def keep_tokens(tool, ledger, files):
         files[name] = base64.urlsafe_b64encode(changed).decode().rstrip("=")
 
 
+def check_consumption(tool, comparison, scratch):
+    """What is told to a store is told by a server as by a command, and refused alike."""
+    store = AppStore(tool, scratch)
+    with store.served(store.transaction()) as api:
+        ledger = tool.directory("telling")
+        tool.ask(ledger, "init")
+        key = os.path.join(scratch, "telling.txt")
+        with open(key, "w", encoding="utf-8") as file:
+            file.write(tool.key(ledger, "support") + "\n")
+        with Server(tool, ledger, "", ["--stores", api.configuration]) as server:
+            places = (["--ledger", ledger, "--stores", api.configuration], ["--server", server.url, "--token-file", key])
+            transaction = api.purchase.split("/")[1]
+            for code, words in (
+                    (0, [transaction, "--consented"]), (64, [transaction]),
+                    (0, [transaction, "--consented", "--delivery", "wrong_item", "--sampled", "--percentage", "7",
+                         "--preference", "decline"]),
+                    (64, [transaction, "--consented", "--percentage", "101"])):
+                told = len(api.told)
+                here, there = (
+                    outcome(tool.run_plain("consumption", *words, "--json", *place)) for place in places)
+                comparison.count += 1
+                said = api.told[told:]
+                if here[0] != code or (found := difference(there, here)):
+                    comparison.tell("consumption " + " ".join(words[1:]), found if here[0] == code else here)
+                if len(said) != (2 if code == 0 else 0) or said[:1] != said[1:]:
+                    comparison.tell("consumption", "the store is told %s" % said)
+            server.stop()
+
+
 def check_tables(comparison, key):
     """A report as a table is the same bytes both ways."""
     way = comparison.ways[1]
@@ -403,6 +433,7 @@ def run(tool, material, report, seed):
             Way(still, "by the address", other, files, distant, keys)])
         figures = {"steps": check_steps(comparison)}
         keep_tokens(still, held, files)
+        check_consumption(still, comparison, scratch)
         files["checkpoint"] = os.path.join(scratch, "checkpoint.txt")
         with open(files["checkpoint"], "wb") as file:
             file.write(still.ask(held, "checkpoint"))

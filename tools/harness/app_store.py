@@ -48,6 +48,8 @@ class AppStoreAPI:
     """The App Store Server API on loopback: it knows one transaction, and no subscription."""
 
     def __init__(self, store, known):
+        # What it was told of consumptions: paths and bodies.
+        told = self.told = []
         payload = json.loads(base64.urlsafe_b64decode(known.split(".")[1] + "=="))
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -70,6 +72,7 @@ class AppStoreAPI:
 
             def do_PUT(self):
                 if "/subscriptions/extend/" not in self.path:
+                    told.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
                     return self.answer(202, None)
                 self.answer(200, {"success": True, "effectiveDate": 1798761600000})
 

@@ -4,7 +4,7 @@ import LedgerAPI
 enum RouteTable {
     static let routes: [Route] =
         signalRoutes + importRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes
-        + extensionRoutes + eraseRoutes
+        + extensionRoutes + consumptionRoutes + eraseRoutes
         + flowRoutes + questionRoutes + decisionRoutes + snapshotRoutes + explainRoutes
         + exportRoutes
         + differenceRoutes

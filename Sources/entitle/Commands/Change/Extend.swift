@@ -97,7 +97,8 @@ struct Consumption: ParsableCommand {
         discussion: HelpText.discussion(
             """
             The answer to a CONSUMPTION_REQUEST, within twelve hours. The App Store takes it only where \
-            the customer agreed that it is told, which --consented says.
+            the customer agreed that it is told, which --consented says. With --server that server asks \
+            the App Store.
             """,
             examples: "entitle consumption 2000000123456789 --consented --delivery delivered "
                 + "--percentage 40 --preference grant_prorated"
@@ -105,6 +106,7 @@ struct Consumption: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Argument(help: "A transaction id of the App Store.") var transaction: String
     @Flag(help: "The customer agreed.") var consented = false
@@ -132,14 +134,40 @@ struct Consumption: ParsableCommand {
             percentage: percentage,
             preference: try preference.map { try Self.choice($0, "--preference") }
         )
+        let (transaction, environment) = (transaction, try options.environment())
+        if let client = try server.named() {
+            let call = ServerCall.change(
+                .post,
+                ["v1", "app-store", "transactions", transaction, "consumption"],
+                [("environment", environment.name)],
+                body(of: consumption)
+            )
+            _ = try client.member("told", of: call.untilDone) { $0.bool == true ? true : nil }
+            return Terminal.note("told")
+        }
         guard let appStore = try stores.clients(options).appStore else {
             throw StoresOptions.notConfigured(options)
         }
-        let (transaction, environment) = (transaction, try options.environment())
         try Blocking.value {
             try await appStore.api.send(consumption, of: transaction, in: environment)
         }
         Terminal.note("told")
+    }
+
+    /// What a server is handed in to tell; `percentage` as it was said.
+    private func body(of consumption: AppStoreConsumption) -> JSONValue {
+        var members = [
+            JSONMember("consented", .bool(true)),
+            JSONMember("delivery", .string(consumption.delivery.rawValue)),
+            JSONMember("sampled", .bool(consumption.isSampled)),
+        ]
+        if let percentage {
+            members.append(JSONMember("percentage", .integer(Int64(percentage))))
+        }
+        if let preference = consumption.preference {
+            members.append(JSONMember("preference", .string(preference.rawValue)))
+        }
+        return .object(members)
     }
 
     private static func choice<Choice: RawRepresentable & CaseIterable>(

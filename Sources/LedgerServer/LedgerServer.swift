@@ -70,6 +70,8 @@ package enum LedgerServer {
         package var productLoads: ProductSchedule?
         /// The ledger's directory; nil: it stands in none.
         package var directory: String?
+        /// Where its master key comes from, to be looked at; nil: it is not known.
+        package var keyOptions: MasterKeyOptions?
         /// What is set, as pages show it.
         package var settings = Settings()
         /// Who is told of what happens; nil: the ledger stands in no directory.

@@ -42,6 +42,8 @@ final class LedgerService: Sendable, BlockingPool {
     let alerts: AlertBoard
     /// The ledger's directory; nil: it stands in none.
     let directory: String?
+    /// Where the ledger's master key comes from; nil: it is not known.
+    let keyOptions: MasterKeyOptions?
     /// What the server goes by.
     let settings: Settings
     let health = HealthLook()
@@ -102,6 +104,7 @@ final class LedgerService: Sendable, BlockingPool {
         jobs = JobBoard(clock: options.clock)
         alerts = AlertBoard(options.webhooks, options.logger)
         directory = options.directory
+        keyOptions = options.keyOptions
         settings = options.settings
         webhooks = options.webhooks
         sendsToPrivateNetworks = options.sendsToPrivateNetworks

@@ -101,6 +101,7 @@ struct `Who may` {
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),
         "readStatus": Right(scopes: [.read, .support, .audit, .admin]),
+        "diagnose": Right(scopes: [.admin]),
         "metrics": Right(scopes: [.read, .audit, .metrics, .admin]),
         "describe": Right(scopes: [], customers: .nobodySpecial),
     ]

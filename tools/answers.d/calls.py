@@ -380,7 +380,7 @@ def metrics(c):
 def moving(c):
     """What is signed or planned anew each time: that it is answered, and with which members."""
     for name, path in (("snapshot", "/v1/customers/alice/snapshot"), ("keys", "/.well-known/jwks.json"),
-                       ("status", "/v1/status")):
+                       ("status", "/v1/status"), ("doctor", "/v1/doctor")):
         keep_members(c, name, "GET", path)
 
 

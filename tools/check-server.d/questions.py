@@ -76,6 +76,7 @@ ADMIN_QUESTIONS = (
     (66, "catalog diff absent.json"),
     (0, "drift --all"),
     (64, "drift --all --sample 3"),
+    (1, "doctor"),
 )
 # A server does one at a time.
 AUDITS = (

@@ -8,8 +8,10 @@ import LedgerAPI
 extension Checkup {
     /// Looks at owners and modes, the key's file, the format and the last writer.
     ///
+    /// `key`: nil: it is not known where it comes from.
+    ///
     /// - Throws: `LedgerOpenFault` where there is no ledger; what the system does not tell.
-    package mutating func lookAtDirectory(_ key: MasterKeyOptions) throws {
+    package mutating func lookAtDirectory(_ key: MasterKeyOptions?) throws {
         let manifest = try LedgerDirectory.manifest(at: path)
         guard let folder = try DurableFile.status(path, followsLinks: true) else { return }
         if folder.mode & (S_IWGRP | S_IWOTH) != 0 {
@@ -21,7 +23,7 @@ extension Checkup {
             )
         }
         try lookAtParts(of: folder)
-        if let place = key.place, isOpenToOthers(place) {
+        if let place = key?.place, isOpenToOthers(place) {
             add(
                 .keyOpen,
                 "others may read or write the file of the master key",
@@ -29,7 +31,7 @@ extension Checkup {
                 do: "chmod 600 \(place); if somebody has read it: `entitle keys rotate-master`"
             )
         }
-        if key.isOwn {
+        if key?.isOwn == true {
             add(
                 .keyBesideData,
                 "the master key lies beside what it protects: whoever takes a copy of the disk has "

@@ -11,7 +11,7 @@ enum Shapes {
         DifferenceAnswer.self, ExplanationAnswer.self, AuditAnswer.self, VerificationAnswer.self,
         StatusAnswer.self,
         ErasureAnswer.self, WhatIfAnswer.self, CatalogDifferenceAnswer.self, DriftAnswer.self,
-        ProductsAnswer.self, ExtensionAnswer.self,
+        ProductsAnswer.self, ExtensionAnswer.self, DoctorAnswer.self,
         ReceiptAnswer.self, SignalReceipt.self,
         RestoreAnswer.self, BatchAnswer.self, ImportBatch.self, ImportedBatch.self, SyncAnswer.self,
         BackfillAnswer.self,

@@ -26,6 +26,11 @@ extension Checkup {
                 do: "mend the setting: a server does not start with it"
             )
         }
+        lookAtSettings()
+    }
+
+    /// The same of a server that runs, and so has taken what is set.
+    mutating func lookAtSettings() {
         lookAtListening()
         lookAtLimits()
         lookAtKeys()

@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Stores
 import Synchronization
 
 /// How the ledger is, as a server that holds it knows: what `status` and `doctor` tell.
@@ -29,35 +30,103 @@ final class HealthLook: Sendable {
     func look(_ service: LedgerService) async throws -> Found {
         let readiness = await service.readiness()
         return try await service.blocking {
-            let now = service.clock()
-            let status = try self.status(service)
             var checkup = Checkup(
                 ofLedgerAt: service.directory ?? "",
                 service.settings,
                 Machine(),
-                at: now
+                at: service.clock()
             )
-            // What hinders the ledger itself is told with its log.
-            let told =
-                service.directory == nil
-                ? [] : service.ledger.auditor.impediments().map(\.rawValue)
-            for reason in readiness.reasons where !told.contains(reason) {
-                checkup.addNotReady(reason)
-            }
-            for audit in service.metrics.audits.last { checkup.lookAtAudit(audit.answer) }
-            if service.directory != nil {
-                try checkup.lookAtLog(service.ledger.auditor, status)
-            }
-            checkup.lookAtSignals(status.completeness, nil)
-            checkup.lookAtJobs(status.jobs ?? [])
-            // A server that only reads tells nobody.
-            if let webhooks = service.webhooks { checkup.lookAtWebhooks(try webhooks.all()) }
+            let status = try self.look(service, readiness, nil, &checkup)
             return Found(
                 status: status,
                 doctor: checkup.answer,
                 hasDrifted: service.metrics.drift.hasDiffered
             )
         }
+    }
+
+    /// Looks at all that `doctor` looks at beside a server: also at the directory, the machine, what is
+    /// set, the stores and their purchases.
+    ///
+    /// Cost: a quick audit, and a pass over the log and its purchases; one at a time.
+    func lookAround(_ service: LedgerService) async throws -> DoctorAnswer {
+        let readiness = await service.readiness()
+        do {
+            _ = try await service.audit(.quick, .asked)
+        } catch let problem as Problem where problem.code == .busy {
+            // What the last audits found is told.
+        }
+        return try await service.reports.make {
+            let path = service.directory
+            var checkup = Checkup(
+                ofLedgerAt: path ?? "",
+                service.settings,
+                path.map { Machine(ofLedgerAt: $0) } ?? Machine(),
+                at: service.clock()
+            )
+            var stores: StoresConfiguration?
+            if let path {
+                try checkup.lookAtDirectory(service.keyOptions)
+                checkup.lookAtMachine()
+                checkup.lookAtSettings()
+                stores = Self.stores(ofLedgerAt: path, &checkup)
+            }
+            _ = try self.look(service, readiness, stores, &checkup)
+            checkup.lookAtPurchases(
+                try service.ledger.questions.purchaseDoubts(
+                    in: .production,
+                    at: checkup.now,
+                    limit: 0
+                )
+            )
+            return checkup.answer
+        }
+    }
+
+    /// What is configured of the stores, looked at; nil: nothing.
+    private static func stores(
+        ofLedgerAt path: String,
+        _ checkup: inout Checkup
+    ) -> StoresConfiguration? {
+        do {
+            let stores = try StoresFile.read(checkup.settings[.stores], ofLedgerAt: path)
+            checkup.lookAtStores(stores)
+            if let stores { checkup.lookAtRoots(stores) }
+            return stores
+        } catch {
+            checkup.add(
+                .configurationRefused,
+                error,
+                do: "mend the setting: a server does not start with it"
+            )
+            return nil
+        }
+    }
+
+    /// Looks at what the server itself knows; the status that was looked at.
+    private func look(
+        _ service: LedgerService,
+        _ readiness: Readiness,
+        _ stores: StoresConfiguration?,
+        _ checkup: inout Checkup
+    ) throws -> StatusAnswer {
+        let status = try status(service)
+        // What hinders the ledger itself is told with its log.
+        let told =
+            service.directory == nil
+            ? [] : service.ledger.auditor.impediments().map(\.rawValue)
+        for reason in readiness.reasons where !told.contains(reason) {
+            checkup.addNotReady(reason)
+        }
+        for audit in service.metrics.audits.last { checkup.lookAtAudit(audit.answer) }
+        if service.directory != nil {
+            try checkup.lookAtLog(service.ledger.auditor, status)
+        }
+        checkup.lookAtSignals(status.completeness, stores)
+        checkup.lookAtJobs(status.jobs ?? [])
+        // A server that only reads tells nobody.
+        if let webhooks = service.webhooks { checkup.lookAtWebhooks(try webhooks.all()) }
+        return status
     }
 
     private func status(_ service: LedgerService) throws -> StatusAnswer {

@@ -54,6 +54,17 @@ extension RouteTable {
         ),
         Route(
             method: .get,
+            template: "/v1/doctor",
+            operation: "diagnose",
+            summary: "What is wrong with the ledger and what it stands on, with what to do.",
+            access: .keys([.admin]),
+            answers: [
+                Route.Reply(status: 200, text: "As `doctor`", shape: .described(DoctorAnswer.self))
+            ],
+            handler: { _, service in Answer(try await service.health.lookAround(service)) }
+        ),
+        Route(
+            method: .get,
             template: "/openapi.json",
             operation: "describe",
             summary: "This description.",

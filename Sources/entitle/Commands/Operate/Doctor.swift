@@ -15,19 +15,27 @@ struct Doctor: ParsableCommand {
         discussion: HelpText.discussion(
             """
             Looks at the directory, the log, copies of it, the machine, what is set, the stores, \
-            and the server that holds the ledger. Changes nothing. Exit 2: it could not look.
+            and the server that holds the ledger. Changes nothing. Exit 2: it could not look. With \
+            --server that server looks, where it stands, asked with a key of admin.
             """,
             examples: "entitle doctor",
-            "entitle doctor --json --without-key"
+            "entitle doctor --json --without-key",
+            "entitle doctor --server https://ledger.example.com --token-file key.txt"
         )
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Flag(help: "Without the master key: what needs a name is not looked at.")
     var withoutKey = false
 
     func run() throws {
+        if let client = try server.named() {
+            if withoutKey { try server.refuse() }
+            let call = ServerCall.get(["v1", "doctor"])
+            return try tell(client.answer(call.untilDone, as: DoctorAnswer.self))
+        }
         let answer: DoctorAnswer
         do {
             answer = try look()
@@ -36,6 +44,10 @@ struct Doctor: ParsableCommand {
             fault.code = OperationFault.Code(fault.code.rawValue, .failed)
             throw fault
         }
+        try tell(answer)
+    }
+
+    private func tell(_ answer: DoctorAnswer) throws {
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if !answer.isOK { throw ExitCode(.no) }
     }

@@ -123,6 +123,7 @@ struct Serve: AsyncParsableCommand {
             log: { Terminal.note($0) }
         )
         .options(open.ledger)
+        options.keyOptions = keyOptions(ofLedgerAt: path)
         options.passedSocket = try PassedSocket(
             processID: ProcessInfo.processInfo.processIdentifier
         ) { ProcessInfo.processInfo.environment[$0] }
@@ -174,6 +175,16 @@ struct Serve: AsyncParsableCommand {
                 hint: "choose another with --host and --port; --port 0 picks one"
             )
         }
+    }
+
+    /// Where the key of a ledger comes from, without a key.
+    private func keyOptions(ofLedgerAt path: String) -> MasterKeyOptions {
+        var key = MasterKeyOptions(ofLedgerAt: path, Invocation.current.settings)
+        // One that is made for this run is told by no flag.
+        guard path == options.path else { return key }
+        key = options.keyOptions
+        key.passed = nil
+        return key
     }
 
     /// Says where it listens.

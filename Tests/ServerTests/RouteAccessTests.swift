@@ -56,6 +56,7 @@ struct `Who may` {
         "readSnapshotKeys": Right(scopes: [], customers: .nobodySpecial),
         "compareStates": Right(scopes: [.read, .support, .admin]),
         "exportCustomer": Right(scopes: [.support, .admin], customers: .themselves),
+        "exportLog": Right(scopes: [.audit, .admin]),
         "explainFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),

@@ -55,7 +55,7 @@ struct `What an app tells its customer` {
             Set(surprises) == [
                 .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
                 .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal,
-                .customerMissing, .otherCustomer, .erased, .otherLedger, .differs,
+                .emptyRange, .customerMissing, .otherCustomer, .erased, .otherLedger, .differs,
             ]
         )
     }

@@ -179,6 +179,10 @@ def ledger(c):
         c.ask("drift" + query, "GET", "/v1/drift" + query, by="audit")
     c.ask("audit-against", "GET", "/v1/audit?scope=quick&against=nothing", by="audit")
     c.ask("audit-html", "GET", "/v1/audit", by="audit", headers={"Accept": "text/html"})
+    for query in ("?from=20&to=24", "?from=2025-06-01&to=2025-06-02", "?from=9&to=9", "?to=x", "?to=9&redact=names"):
+        c.ask("export-log" + query, "GET", "/v1/export" + query, by="audit")
+    c.ask("export-log-named", "GET", "/v1/export?to=9&redact=none", by="admin")
+    c.ask("export-log-scope", "GET", "/v1/export", by="support")
     c.ask("health", "GET", "/healthz", by=None)
     c.ask("ready-stranger", "GET", "/readyz", by=None)
     c.ask("ready", "GET", "/readyz", by="admin")

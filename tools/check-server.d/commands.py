@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import time
 
 import reached
@@ -329,6 +330,39 @@ def check_consumption(tool, comparison, scratch):
             server.stop()
 
 
+def check_exports(comparison, scratch, key):
+    """What is exported from a server's directory and by its address are the same files, byte for byte."""
+    way = comparison.ways[1]
+    places = (["--ledger", way.ledger], ["--server", way.server.url, "--token-file", key])
+    output = os.path.join(scratch, "exported")
+    for code, words in (
+            (0, "--from 0 --to 9"), (0, "--from 3 --redact none"), (0, "--from 2026-06-01 --format ndjson"),
+            (66, "--from 99999"), (64, "--from yesterday"), (66, "--customer nobody"),
+            # Last: that an administrator's key looked is noted.
+            (0, "--customer frankj --at 2025-06-01 --known-sequence 9")):
+        found = []
+        for place in places:
+            done = outcome(way.tool.run_plain("export", *words.split(), "--output", output, "--json", *place))
+            files = {}
+            for name in sorted(os.listdir(output)) if os.path.isdir(output) else ():
+                with open(os.path.join(output, name), "rb") as file:
+                    files[name] = file.read()
+            if code == 0 and outcome(way.tool.run_plain("check-export", output))[0] != 0:
+                comparison.tell("export " + words, "it is not whole")
+            shutil.rmtree(output, ignore_errors=True)
+            found.append((done, files))
+        (here, those), (there, these) = found
+        comparison.count += 1
+        if here[0] != code:
+            comparison.tell("export " + words, "exit %d instead of %d: %s" % (here[0], code, here[2][-200:]))
+        if told := difference(there, here):
+            comparison.tell("export %s, elsewhere" % words, told)
+        for name in {*those, *these}:
+            if those.get(name) != these.get(name):
+                comparison.tell("export " + words, "%s is another file elsewhere: %s" % (
+                    name, difference((0, these.get(name, b""), b""), (0, those.get(name, b""), b""))))
+
+
 def check_tables(comparison, key):
     """A report as a table is the same bytes both ways."""
     way = comparison.ways[1]
@@ -440,6 +474,7 @@ def run(tool, material, report, seed):
         figures["questions"] = check_questions(comparison, QUESTIONS, keys["read"]) + check_questions(
             comparison, ADMIN_QUESTIONS, keys["admin"]) + check_questions(comparison, AUDITS, keys["admin"], 1)
         check_tables(comparison, keys["read"])
+        check_exports(comparison, scratch, keys["admin"])
         holder.require_alive()
         distant.require_alive()
         figures.update(reached.check(tool, material, report, distant, keys))

@@ -127,7 +127,7 @@ extension ExportCheckAnswer {
 extension ExportManifestAnswer {
     /// Reads a manifest from outside; nil for what is none of this format, or names anything but
     /// plain files.
-    fileprivate init?(reading bytes: [UInt8]) {
+    package init?(reading bytes: [UInt8]) {
         // What cannot be read is said to be no manifest, whatever is wrong with it.
         guard let json = try? JSONValue(parsing: bytes),
             let manifest = try? Self.fields.read(json), manifest.format == Self.format,

@@ -57,6 +57,12 @@ package struct ExportManifest: Sendable {
     /// `manifest.note`, a signed note over the manifest's digest (C2SP signed-note).
     package var note: String
 
+    /// Takes what was signed.
+    package init(text: String, note: String) {
+        self.text = text
+        self.note = note
+    }
+
     /// The text that is signed.
     static func statement(of manifest: [UInt8]) -> String {
         var digest = FileDigest()

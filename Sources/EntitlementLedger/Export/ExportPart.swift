@@ -88,6 +88,10 @@ extension ExportPlan {
     /// The tables that hold it.
     package var tables: [ExportTable] { ExportTable.allCases.filter { parts.contains($0.part) } }
 
+    /// The files that a server may stream beside the manifest.
+    package static let streamedNames =
+        [ExportFile.proofs, ExportFile.range] + customerLines.map(\.name)
+
     /// What it consists of.
     ///
     /// A customer's own export has no evidence: one message of a store tells of transactions and

@@ -32,7 +32,7 @@ extension ProblemCode {
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
             .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal,
-            .customerMissing, .otherCustomer, .erased, .otherLedger, .differs:
+            .emptyRange, .customerMissing, .otherCustomer, .erased, .otherLedger, .differs:
             ServiceError(.unknown, isRetryable: isRetryable)
         }
     }

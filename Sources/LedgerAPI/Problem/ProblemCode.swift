@@ -38,6 +38,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case notPermitted = "not_permitted"
     case recordedTime = "recorded_time"
     case unknownSequence = "unknown_sequence"
+    case emptyRange = "empty_range"
     case notThereYet = "not_there_yet"
 
     // What becomes of a decision token that is asked again (row Z11)
@@ -88,7 +89,7 @@ extension ProblemCode {
         case .unauthenticated: 401
         case .forbidden, .notAllowed, .readOnly, .notPermitted: 403
         case .notFound, .unknownTrial, .unknownFeature, .unknownGrant, .unknownUse,
-            .unknownPurchase, .unknownCustomer:
+            .unknownPurchase, .unknownCustomer, .emptyRange:
             404
         case .methodNotAllowed: 405
         case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
@@ -156,6 +157,7 @@ extension ProblemCode {
         case .notPermitted: "Only the ledger itself records this"
         case .recordedTime: "The recorded time does not fit"
         case .unknownSequence: "The log is not that long"
+        case .emptyRange: "The range has no event"
         case .notThereYet: "The ledger has not come that far yet"
         case .customerMissing: "The customer must be named"
         case .otherCustomer: "It is about another customer"

@@ -18,14 +18,16 @@ package struct ExportBundle: ExportSource {
         // A file without lines has none here.
         try each { file, line in
             guard file == name else { return }
-            // What is text rather than JSON stands as a string.
-            if let text = try? JSONValue(parsing: line).string {
-                try body(Array(text.utf8))
-            } else {
-                try body(line + [0x0A])
-            }
+            try body(Self.content(line))
         }
         return true
+    }
+
+    /// The bytes of a file that a line of it stands for.
+    static func content(_ line: [UInt8]) -> [UInt8] {
+        // What is text rather than JSON stands as a string.
+        if let text = try? JSONValue(parsing: line).string { return Array(text.utf8) }
+        return line + [0x0A]
     }
 
     /// A file line by line; nil: there is none.
@@ -41,7 +43,7 @@ package struct ExportBundle: ExportSource {
     }
 
     /// Bytes of a line: of a customer with a million events the timeline is one.
-    private static let lineByteLimit = 1 << 28
+    static let lineByteLimit = 1 << 28
 
     private func reader() throws -> LineReader {
         try LineReader(path, byteLimit: Self.lineByteLimit)
@@ -56,7 +58,7 @@ package struct ExportBundle: ExportSource {
     }
 
     /// A line's file and content, as they stand; a line of another form is of no file.
-    private static func parts(_ line: [UInt8]) -> (file: String, content: [UInt8]) {
+    static func parts(_ line: [UInt8]) -> (file: String, content: [UInt8]) {
         let separator = Array(separator.utf8)
         guard line.starts(with: prefix.utf8), line.last == UInt8(ascii: "}") else {
             return ("", [])

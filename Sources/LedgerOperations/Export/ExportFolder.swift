@@ -78,9 +78,14 @@ struct ExportFolder {
         return digest.file(name)
     }
 
+    /// Begins a file, which has its name once it is closed.
+    func writer(_ name: String) throws -> ExportWriter {
+        try ExportWriter(url(name).path, suffix: Self.partSuffix)
+    }
+
     /// Writes a file whole, or not at all.
     func write(_ name: String, _ body: (ExportWriter) throws -> Void) throws {
-        let writer = try ExportWriter(url(name).path, suffix: Self.partSuffix)
+        let writer = try writer(name)
         try body(writer)
         try writer.close()
     }
@@ -107,8 +112,10 @@ struct ExportWriter {
 
     func write(_ text: String) throws { try perform { try output.write(text.utf8) } }
 
+    func write(_ bytes: [UInt8]) throws { try perform { try output.write(bytes) } }
+
     /// The file is on the disk when this returns.
-    fileprivate func close() throws { try perform { try output.close() } }
+    func close() throws { try perform { try output.close() } }
 
     private func perform(_ body: () throws -> Void) throws {
         do {

@@ -26,6 +26,15 @@ extension OperationFault {
             )
             return
         }
+        if let code = LedgerFault.Code(rawValue: problem.code),
+            code == .unknownCustomer || code == .emptyRange
+        {
+            self.init(
+                telling: LedgerFault(code, problem.detail ?? problem.title),
+                ofLedgerAt: nil
+            )
+            return
+        }
         let word = problem.code == ProblemCode.keyReused.rawValue ? "conflict" : problem.code
         if let code = Refusal.Code(rawValue: word) {
             self.init(

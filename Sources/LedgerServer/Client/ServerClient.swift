@@ -173,14 +173,7 @@ package struct ServerClient: Sendable {
         do {
             reply = try await self.reply(to: call, within: call.timeout)
         } catch {
-            throw OperationFault(
-                .unreachable,
-                "the server does not answer",
-                place: token == nil ? nil : base,
-                hint: call.idempotencyKey.map {
-                    "whatever became of it, the same with --id \($0) is recorded once"
-                } ?? "is it there? `curl ADDRESS/healthz` says so"
-            )
+            throw silence(call)
         }
         guard (200..<300).contains(reply.status) else {
             throw OperationFault(answered: reply.body, status: reply.status)
@@ -188,10 +181,55 @@ package struct ServerClient: Sendable {
         return reply
     }
 
+    private func silence(_ call: ServerCall) -> OperationFault {
+        OperationFault(
+            .unreachable,
+            "the server does not answer",
+            place: token == nil ? nil : base,
+            hint: call.idempotencyKey.map {
+                "whatever became of it, the same with --id \($0) is recorded once"
+            } ?? "is it there? `curl ADDRESS/healthz` says so"
+        )
+    }
+
+    /// The head of what the server answers, behind which its body comes.
+    ///
+    /// - Throws: `OperationFault` where it does not answer.
+    func begin(_ call: ServerCall) async throws -> HTTPClientResponse {
+        do {
+            return try await Self.http.execute(request(call), timeout: call.timeout)
+        } catch {
+            throw silence(call)
+        }
+    }
+
+    /// The body of what a server answered, of usual length.
+    ///
+    /// - Throws: `OperationFault` where it does not come.
+    func bytes(of answer: HTTPClientResponse, _ call: ServerCall) async throws -> [UInt8] {
+        do {
+            let body = try await answer.body.collect(upTo: Self.answerByteLimit)
+            return Array(body.readableBytesView)
+        } catch {
+            throw silence(call)
+        }
+    }
+
     func reply(
         to call: ServerCall,
         within timeout: TimeAmount
     ) async throws -> ServerReply {
+        let answer = try await Self.http.execute(request(call), timeout: timeout)
+        let body = try await answer.body.collect(upTo: Self.answerByteLimit)
+        return ServerReply(
+            status: Int(answer.status.code),
+            body: Array(body.readableBytesView),
+            link: answer.headers.first(name: "link"),
+            size: answer.headers.first(name: "ledger-sequence").flatMap { UInt64($0) }
+        )
+    }
+
+    private func request(_ call: ServerCall) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: base + call.target)
         request.method = HTTPMethod(rawValue: call.method.rawValue)
         // A socket of this machine has no name.
@@ -210,14 +248,7 @@ package struct ServerClient: Sendable {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         }
-        let answer = try await Self.http.execute(request, timeout: timeout)
-        let body = try await answer.body.collect(upTo: Self.answerByteLimit)
-        return ServerReply(
-            status: Int(answer.status.code),
-            body: Array(body.readableBytesView),
-            link: answer.headers.first(name: "link"),
-            size: answer.headers.first(name: "ledger-sequence").flatMap { UInt64($0) }
-        )
+        return request
     }
 }
 

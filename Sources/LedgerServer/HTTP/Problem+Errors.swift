@@ -55,7 +55,8 @@ extension Problem {
         case .readOnly: self.init(.readOnly, fault.message)
         case .unknownSequence: self.init(.unknownSequence, fault.message)
         case .shortened: self.init(.storage, fault.message)
-        case .unknownCustomer, .emptyRange, .otherExport:
+        case .emptyRange: self.init(.emptyRange, fault.message)
+        case .unknownCustomer, .otherExport:
             self.init(.unknownCustomer, fault.message)
         }
     }

@@ -45,8 +45,59 @@ extension RouteTable {
             problems: questionProblems + [.unknownCustomer],
             isLogged: true,
             handler: export
-        )
+        ),
+        Route(
+            method: .get,
+            template: "/v1/export",
+            operation: "exportLog",
+            summary: "A range of the log with evidence and proofs, or all of it, streamed.",
+            access: .keys([.audit]),
+            parameters: [
+                Route.Parameter(
+                    name: "from",
+                    text: "A sequence, or the instant from which on it was recorded (default: 0)"
+                ),
+                Route.Parameter(
+                    name: "to",
+                    text: "The first behind the range, as from (default: the log's end)"
+                ),
+                Route.Parameter(
+                    name: "redact",
+                    text: "What is hidden (default: all; keys of audit are shown nothing less)",
+                    shape: .choice(ExportRedaction.allCases.map(\.rawValue))
+                ),
+            ],
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "Files as lines, {file, line}: `entitle check-export` verifies them",
+                    shape: .text,
+                    mediaType: ExportMedia.lines.rawValue
+                )
+            ],
+            problems: [.invalidValue, .emptyRange],
+            handler: exportLog
+        ),
     ]
+
+    @Sendable
+    private static func exportLog(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let redaction = try call.redaction() ?? .all
+        // As in the feed: who may only audit is shown no name.
+        guard redaction == .all || call.caller.has(.admin) else {
+            throw Problem(.forbidden, "a key of audit is shown redact=all", path: "redact")
+        }
+        let (from, to) = (try call.bound(.from), try call.bound(.to))
+        return try await service.export(as: .lines) { ledger in
+            let start = try from.map { try $0.sequence(in: ledger) } ?? 0
+            let end = try to.map { try $0.sequence(in: ledger) } ?? ledger.questions.size()
+            return try ledger.exporter.exportPlan(
+                of: start..<max(start, end),
+                redaction: redaction,
+                formats: [.ndjson]
+            )
+        }
+    }
 
     @Sendable
     private static func export(_ call: Call, _ service: LedgerService) async throws -> Answer {
@@ -64,10 +115,7 @@ extension RouteTable {
         // A customer's own is redacted (Interfaces, "Who may").
         let least = isOwn ? ExportRedaction.names : .none
         var redaction = max(least, .signatures)
-        if let word = call.query[.redact] {
-            guard let named = ExportRedaction(rawValue: word) else {
-                throw Problem(.invalidValue, "expected another word", path: "redact")
-            }
+        if let named = try call.redaction() {
             guard named >= least else {
                 throw Problem(.forbidden, "a customer's own export hides names", path: "redact")
             }
@@ -85,13 +133,22 @@ extension LedgerService {
         _ redaction: ExportRedaction,
         as media: ExportMedia
     ) async throws -> Answer {
-        let export = try await blocking { [ledger] in
-            let plan = try ledger.exporter.exportPlan(
+        try await export(as: media) { ledger in
+            try ledger.exporter.exportPlan(
                 of: question,
                 redaction: redaction,
                 formats: [media.format]
             )
-            return try ledger.exporter.export(plan, reading: StoredEvidenceNames())
+        }
+    }
+
+    /// What is planned on its way out.
+    fileprivate func export(
+        as media: ExportMedia,
+        _ plan: @escaping @Sendable (Ledger) throws -> ExportPlan
+    ) async throws -> Answer {
+        let export = try await blocking { [ledger] in
+            try ledger.exporter.export(plan(ledger), reading: StoredEvidenceNames())
         }
         let stream = SharedExportStream(ExportStream(export, media.form))
         var answer = Answer(mediaType: media.rawValue) {
@@ -99,6 +156,38 @@ extension LedgerService {
         }
         answer.headers[.ledgerSequence] = String(export.plan.size)
         return answer
+    }
+}
+
+extension Call {
+    /// What is to be hidden; nil: it is not said.
+    fileprivate func redaction() throws(Problem) -> ExportRedaction? {
+        guard let word = query[.redact] else { return nil }
+        guard let redaction = ExportRedaction(rawValue: word) else {
+            throw Problem(.invalidValue, "expected another word", path: "redact")
+        }
+        return redaction
+    }
+
+    /// An end of a range; nil: it is not said.
+    fileprivate func bound(_ name: QueryName) throws(Problem) -> RangeBound? {
+        guard let text = query[name] else { return nil }
+        if let sequence = UInt64(text) { return .sequence(sequence) }
+        return .recorded(from: try instant(text, name.rawValue))
+    }
+}
+
+/// An end of a range of the log.
+private enum RangeBound: Sendable {
+    case sequence(UInt64)
+    /// The first that was recorded at or after an instant.
+    case recorded(from: Instant)
+
+    func sequence(in ledger: Ledger) throws -> UInt64 {
+        switch self {
+        case .sequence(let sequence): sequence
+        case .recorded(let instant): try ledger.exporter.firstSequence(recordedFrom: instant)
+        }
     }
 }
 

@@ -16,14 +16,18 @@ struct Export: ParsableCommand {
             """
             A directory with events, evidence, explanations and records with their proofs, tied
             together by a signed manifest: `check-export` verifies it without a ledger. The ledger
-            notes where it was written, so that an erasure can name it.
+            notes where it was written, so that an erasure can name it. With --server that server \
+            streams it, a customer's to a key of support, a range to one of audit or admin.
             """,
             examples: "entitle export --customer alice --output alice-export",
-            "entitle export --from 2026-01-01 --to 2026-04-01 --output first-quarter"
+            "entitle export --from 2026-01-01 --to 2026-04-01 --output first-quarter",
+            "entitle export --from 0 --output all --server https://ledger.example.com "
+                + "--token-file key.txt"
         )
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var access: AccessOptions
     @Option(help: "A customer id.") var customer: String?
@@ -74,9 +78,13 @@ struct Export: ParsableCommand {
 
     func run() throws {
         try ExportPlace.check(output, ledger: options.path)
+        if let client = try server.named() { return tell(try receive(from: client)) }
         let progress = Progress("exported")
         try prepareLog()
-        let answer = try options.withLedger(writing: false) { try write($0, progress) }
+        tell(try options.withLedger(writing: false) { try write($0, progress) })
+    }
+
+    private func tell(_ answer: ExportAnswer) {
         if options.json { return Terminal.line(AnswerText(answer)) }
         Terminal.line(
             "exported \(answer.records) records into \(output) "
@@ -109,6 +117,43 @@ struct Export: ParsableCommand {
             let call = question.call("export", because: reason).headOnly
             _ = try Blocking.value { try await server.answer(to: call) }
         }
+    }
+
+    /// Writes what a server streams; where it does not come whole, nothing is left of it.
+    private func receive(from client: ServerClient) throws -> ExportAnswer {
+        // Tables, databases and pages are made where the ledger is, and what was stopped there goes on there.
+        if resume || !format.allSatisfy({ $0 == .ndjson }) { try server.refuse() }
+        let (call, output) = (try call(), output)
+        return try Blocking.value {
+            let receiver = try ExportReceiver(into: output)
+            do {
+                try await client.stream(call.untilDone) { try receiver.take($0) }
+                return try receiver.finish()
+            } catch {
+                receiver.discard()
+                throw error
+            }
+        }
+    }
+
+    private func call() throws -> ServerCall {
+        var query = redact.map { [(name: "redact", value: $0.rawValue)] } ?? []
+        if let customer {
+            return CustomerQuestion(
+                customer: try CustomerArgument.checked(customer),
+                environment: try options.environment(),
+                point: try point.point()
+            )
+            .call("export", more: query, because: access.reason)
+        }
+        for (name, text) in [("from", from), ("to", to)] {
+            guard let text else { continue }
+            let bound =
+                UInt64(text) == nil
+                ? try InstantArgument.parse(text, place: "--" + name).description : text
+            query.append((name, bound))
+        }
+        return .get(["v1", "export"], query)
     }
 
     private func write(_ ledger: Ledger, _ progress: Progress) throws -> ExportAnswer {

@@ -214,6 +214,8 @@ def errors(c):
                        ("environment", '{"context":{"targetingKey":"a","environment":"moon"}}')):
         c.ask("error-flags-" + name, "POST", "/ofrep/v1/evaluate/flags", body)
         c.ask("error-flag-" + name, "POST", "/ofrep/v1/evaluate/flags/export", body)
+    # With a ticket it is a stream, which ends when its reader does.
+    c.ask("error-flag-changes", "GET", "/ofrep/v1/changes?ticket=none", by=None)
     c.ask("error-flag-unknown", "POST", "/ofrep/v1/evaluate/flags/exprot",
           {"context": {"targetingKey": "alice"}})
     c.ask("error-flag-other", "POST", "/ofrep/v1/evaluate/flags/export",

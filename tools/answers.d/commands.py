@@ -23,8 +23,8 @@ TOLD = [{"rc_original_app_user_id": customer, "product_identifier": "pro.month",
 UNORDERED = "whatif.ndjson"
 # Commands that are not asked: what they print is a server's, a machine's or new keys.
 # Some ask a store, and what they answer is the store's; check-schemas has one of its own for them.
-LEFT_OUT = ("bench", "consumption", "demo", "extend", "init", "listen", "serve", "simulate", "sync", "tail",
-            "test-notification")
+LEFT_OUT = ("bench", "cluster", "console", "consumption", "demo", "doctor", "extend", "init", "listen", "serve",
+            "simulate", "sync", "tail", "test-notification")
 # This machine's own: nothing is sent there.
 ADDRESS = "https://127.0.0.1/hook"
 

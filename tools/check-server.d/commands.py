@@ -311,7 +311,8 @@ def check_consumption(tool, comparison, scratch):
         with open(key, "w", encoding="utf-8") as file:
             file.write(tool.key(ledger, "support") + "\n")
         with Server(tool, ledger, "", ["--stores", api.configuration]) as server:
-            places = (["--ledger", ledger, "--stores", api.configuration], ["--server", server.url, "--token-file", key])
+            places = (
+                ["--ledger", ledger, "--stores", api.configuration], ["--server", server.url, "--token-file", key])
             transaction = api.purchase.split("/")[1]
             for code, words in (
                     (0, [transaction, "--consented"]), (64, [transaction]),

@@ -126,7 +126,7 @@ struct `A look at the stores` {
         let files = [
             "LedgerOperationsTests/Doctor/CheckupTests.swift",
             "LedgerOperationsTests/Doctor/StoreCheckupTests.swift",
-            "ServerTests/Operate/SettingsCheckupTests.swift",
+            "ServerTests/Doctor/SettingsCheckupTests.swift",
             "LedgerTests/Check/DoctorTests.swift",
         ]
         let text = try files.map {

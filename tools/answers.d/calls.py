@@ -143,6 +143,7 @@ def ledger(c):
     c.ask("gates-own", "GET", "/v1/catalog/gates", by="@bob")
     for query in ("", "?store=app_store", "?store=none", "?locale=ja&storefront=JP"):
         c.ask("products" + query, "GET", "/v1/products" + query)
+    c.ask("cluster", "GET", "/v1/cluster", by="audit")
     for query in ("", "?feature=export", "?feature=export&locale=de-DE&customer=bob", "?feature=none"):
         c.ask("offerings" + query, "GET", "/v1/offerings" + query)
     with open(c.server.file("catalog.json"), encoding="utf-8") as file:
@@ -286,6 +287,7 @@ def changes(c):
             "verify-all": ("POST", "/v1/verify", None, "admin", {}),
             "verify-all-scope": ("POST", "/v1/verify", None, "support", {}),
             "rebuild": ("POST", "/v1/rebuild", None, "admin", {}),
+            "cluster-accesses": ("POST", "/v1/cluster/accesses", {"accesses": []}, "admin", {}),
             "console-scope": ("POST", "/v1/console/links", None, "support", {}),
             "checkpoint-scope": ("POST", "/v1/checkpoint", {}, "audit", {}),
             "checkpoint-bad": ("POST", "/v1/checkpoint", {"cosignatures": "x", "witnesses": []}, "admin", {}),

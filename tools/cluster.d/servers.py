@@ -280,9 +280,7 @@ def judge(acknowledged, histories):
 
 def run(tool, folder, pair, chance, kills):
     """All of it: figures, and what is wrong."""
-    postgres = "host=%s,%s port=5432,5433 user=postgres dbname=postgres target_session_attrs=read-write" % (
-        pair.folder, pair.folder)
-    cluster = Cluster(tool, folder, postgres)
+    cluster = Cluster(tool, folder, place_of(pair))
     clients = []
     try:
         cluster.start()
@@ -323,6 +321,28 @@ def run(tool, folder, pair, chance, kills):
         for client in clients:
             client.ending.set()
         cluster.end()
+
+
+def place_of(pair):
+    """libpq's connection string of both servers."""
+    return "host=%s,%s port=5432,5433 user=postgres dbname=postgres target_session_attrs=read-write" % (
+        pair.folder, pair.folder)
+
+
+def guide(cluster):
+    """What to do with it."""
+    first, second, _ = cluster.machines.values()
+    lines = ["three machines serve one ledger:"]
+    lines += ["  %s  %s  %s" % (one.name, one.address, one.ledger) for one in cluster.machines.values()]
+    lines += [
+        "", "a key for all of them:", "  %s" % cluster.key, "", "try:",
+        "  curl -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \\\n"
+        "    -d '{\"grantId\":\"g1\",\"tier\":\"pro\"}' %s/v1/customers/alice/grants" % (cluster.key, second.address),
+        "  curl -H 'Authorization: Bearer %s' '%s/v1/customers/alice/timeline'" % (cluster.key, first.address),
+        "  entitle cluster status --postgres '%s'" % cluster.postgres,
+        "  kill -9 %d        # a; another one leads within seconds" % first.process.pid,
+        "", "Ctrl-C ends all of it and leaves nothing."]
+    return "\n".join(lines)
 
 
 def planted(acknowledged, histories):

@@ -75,7 +75,7 @@ package final class NodeLog: LogStorage {
 
     /// See `LogStorage`: a cluster's log is erased from by no node alone.
     package func requireErasable() throws {
-        throw LogStorageFault(.unreadable, "in a cluster nothing is erased yet")
+        throw LogStorageFault(.notInCluster, "in a cluster nobody is erased yet")
     }
 }
 

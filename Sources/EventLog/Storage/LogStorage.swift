@@ -233,6 +233,8 @@ public struct LogStorageFault: Error, Sendable, Equatable {
         case newerFormat = "newer_format"
         /// Of several machines, this one may not write now: nothing of the batch stands.
         case noLeader = "no_leader"
+        /// It is not done where several machines have the log.
+        case notInCluster = "not_in_cluster"
     }
 
     /// Makes a fault.

@@ -41,6 +41,10 @@ extension LedgerDirectory {
         randomness: RandomSource
     ) throws -> [String] {
         _ = try manifest(at: path)
+        // Every machine has its own copy of what it wraps.
+        guard !isNode(at: path) else {
+            throw LedgerOpenFault(.clustered, "in a cluster the master key stays as it is yet")
+        }
         var randomness = randomness
         let (old, new) = (SymmetricKey(data: old), SymmetricKey(data: new))
         let vault = path + "/" + vaultName

@@ -8,10 +8,9 @@ extension ClusterNode {
     ///
     /// Leads nothing yet, and follows no more until ``run(isEnded:)``.
     ///
-    /// - Parameters:
-    ///   - path: A directory that has nothing but what is configured, or that a node of this cluster left.
-    ///   - file: Which node it is.
-    ///   - tell: told, in a sentence, what takes long.
+    /// `path`: a directory that has nothing but what is configured, or that a node of this cluster left.
+    /// `file`: which node it is. `tell`: told, in a sentence, what takes long.
+    ///
     /// - Throws: `JournalFault`, `LedgerOpenFault`, `LogStorageFault`, `OperationFault`.
     package static func open(
         at path: String,
@@ -43,17 +42,19 @@ extension ClusterNode {
         }
         // What cannot be checked is not opened: the cluster holds all of it.
         let isCurrent =
-            try standing != nil && !LedgerDirectory.needsRefill(at: path) && journal.keys().generation == generation(at: path)
+            try standing != nil && !LedgerDirectory.needsRefill(at: path)
+            && journal.keys().generation == generation(at: path)
         if !isCurrent {
             tell("filling the directory from the cluster: \(row.end.size) events")
             try fill(path, from: journal, options)
         }
+        let size = row.confirmedSize
         do {
-            return try opened(at: path, as: file, of: journal, options, reaching: row.confirmedSize)
+            return try opened(at: path, as: file, of: journal, options, reaching: size)
         } catch  where isDamage(error) {
             tell("what stands there is damaged or no part of the cluster's log: filling it again")
             try fill(path, from: journal, options)
-            return try opened(at: path, as: file, of: journal, options, reaching: row.confirmedSize)
+            return try opened(at: path, as: file, of: journal, options, reaching: size)
         }
     }
 

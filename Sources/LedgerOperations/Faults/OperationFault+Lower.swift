@@ -128,6 +128,8 @@ extension OperationFault {
                 hint: "others are reading it in great number: run the same command again"
             )
         case .newerFormat: self.init(newer: fault.message, place)
+        case .notInCluster:
+            self.init(Code(fault.code.rawValue, .misconfigured), fault.message, place: place)
         case .noLeader:
             self.init(
                 Code("no_leader", .tryAgain),

@@ -36,7 +36,9 @@ extension LedgerService {
 
     private func noteDamage() {
         guard let cluster, cluster.noteDamage() else { return }
-        logger.critical("this machine's copy is damaged: it ends, and is filled again when it begins")
+        logger.critical(
+            "this machine's copy is damaged: it ends, and is filled again when it begins"
+        )
         // As a service manager ends it.
         kill(getpid(), SIGTERM)
     }

@@ -66,6 +66,7 @@ extension Problem {
         case .full: self.init(.storageFull, fault.message, retryAfter: 30)
         case .busy: self.init(.busy, fault.message, retryAfter: 1)
         case .noLeader: self.init(.noLeader, fault.message, retryAfter: 1)
+        case .notInCluster: self.init(.readOnly, fault.message)
         case .outcomeUnknown, .damaged, .replaced, .unreadable, .newerFormat:
             self.init(.storage, fault.message)
         }

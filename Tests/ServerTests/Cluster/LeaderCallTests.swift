@@ -1,0 +1,23 @@
+import HTTPTypes
+import LedgerAPI
+import Testing
+
+@testable import LedgerServer
+
+/// Several machines: what is done where the cluster is led.
+struct `Calls of a cluster` {
+    /// Calls that change nothing of a ledger though they are not asked by GET, and those that change what is one
+    /// machine's alone.
+    private static let local: Set<String> = [
+        "askWhatIf", "compareCatalogs", "evaluateFlag", "evaluateFlags", "makeConsoleLink",
+        "makePageLinks", "rebuildViews",
+    ]
+
+    @Test func `are passed on where they change the ledger, and nowhere else`() {
+        let changing = RouteTable.routes.filter { $0.method != .get }
+        let stays = Set(changing.filter { !$0.isChange }.map(\.operation))
+        #expect(stays == Self.local)
+        let asked = RouteTable.routes.filter { $0.method == .get && $0.isChange }
+        #expect(asked.map(\.operation) == [])
+    }
+}

@@ -1,6 +1,5 @@
 import Entitlements
 import EventLog
-import Glibc
 import HTTPTypes
 import LedgerAPI
 import LedgerOperations
@@ -39,8 +38,6 @@ extension LedgerService {
         logger.critical(
             "this machine's copy is damaged: it ends, and is filled again when it begins"
         )
-        // As a service manager ends it.
-        kill(getpid(), SIGTERM)
     }
 
     /// Makes sure that what was decided here was decided by who leads, before its caller is told.

@@ -9,7 +9,7 @@ enum Shapes {
         ProblemAnswer.self, StateAnswer.self, AccessAnswer.self, PurchasesAnswer.self,
         TimelineAnswer.self, OfferingAnswer.self, RecordProofAnswer.self, GrowthProofAnswer.self,
         DifferenceAnswer.self, ExplanationAnswer.self, AuditAnswer.self, VerificationAnswer.self,
-        StatusAnswer.self,
+        StatusAnswer.self, ClusterStandingAnswer.self,
         ErasureAnswer.self, WhatIfAnswer.self, CatalogDifferenceAnswer.self, DriftAnswer.self,
         ProductsAnswer.self, ExtensionAnswer.self, DoctorAnswer.self,
         ReceiptAnswer.self, SignalReceipt.self,

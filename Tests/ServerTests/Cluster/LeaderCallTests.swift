@@ -10,14 +10,17 @@ struct `Calls of a cluster` {
     /// machine's alone.
     private static let local: Set<String> = [
         "askWhatIf", "compareCatalogs", "evaluateFlag", "evaluateFlags", "makeConsoleLink",
-        "makePageLinks", "rebuildViews",
+        "makePageLinks", "rebuildViews", "tellConsumption",
     ]
 
     @Test func `are passed on where they change the ledger, and nowhere else`() {
         let changing = RouteTable.routes.filter { $0.method != .get }
         let stays = Set(changing.filter { !$0.isChange }.map(\.operation))
         #expect(stays == Self.local)
+        // Whom a ledger tells stands at one machine.
         let asked = RouteTable.routes.filter { $0.method == .get && $0.isChange }
-        #expect(asked.map(\.operation) == [])
+        #expect(
+            asked.map(\.operation) == ["listWebhooks", "readWebhook", "listWebhookDeliveries"]
+        )
     }
 }

@@ -110,7 +110,8 @@ struct `A page with texts of others` {
         "summary", "dl",
         "svg", "g", "rect", "path", "text", "line", "desc", "code", "strong", "time",
         "table", "thead", "tbody", "tr", "td", "th", "caption", "input", "section", "dt", "dd",
-        "defs", "pattern", "circle", "polyline", "style", "button", "option", "select",
+        "defs", "pattern", "circle", "polyline", "style", "button", "option", "select", "b",
+        "small",
     ]
 
     /// What XML 1.0 cannot hold is shown as a sign of its own.

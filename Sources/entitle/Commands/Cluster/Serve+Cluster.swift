@@ -2,6 +2,7 @@ import Dispatch
 import EntitlementLedger
 import Entitlements
 import EventLog
+import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
@@ -28,6 +29,8 @@ extension Serve {
         let thread = DispatchQueue(label: "entitle.cluster")
         thread.async {
             node.run { hasEnded.load(ordering: .acquiring) }
+            // As a service manager ends it; it begins anew with a copy that is whole.
+            if node.isDamaged { kill(getpid(), SIGTERM) }
             ended.signal()
         }
         let outcome: Result<Void, any Error>

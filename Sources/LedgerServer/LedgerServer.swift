@@ -289,6 +289,8 @@ package enum LedgerServer {
 
     /// Takes up what an earlier server left under way.
     private static func takeUp(_ options: Options, _ service: LedgerService) async throws {
+        // Who leads next takes up what another machine had under way.
+        options.cluster?.whenLeading { [weak service] in service?.takeUpFlowsOfOthers() }
         do {
             try await service.blocking { try service.takeUpFlows() }
         } catch {

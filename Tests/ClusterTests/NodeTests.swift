@@ -107,6 +107,27 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // Whom an erasure took, a machine that hears nothing cannot know.
+    @Test func `ends a machine that does not hear of it for long`() async throws {
+        try await withMachines { machines in
+            try PostgresServers.sql("DROP ROLE IF EXISTS lonely")
+            try PostgresServers.sql("CREATE ROLE lonely SUPERUSER LOGIN")
+            let first = machines[0]
+            first.begin()
+            await machines[1].end()
+            let alone = try machines.open("b", as: "lonely", contactSeconds: 2)
+            alone.begin()
+            try await Task.sleep(for: .seconds(3))
+            #expect(alone.node.endReason == nil)
+            try PostgresServers.sql("ALTER ROLE lonely NOLOGIN")
+            try PostgresServers.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'lonely'"
+            )
+            try await eventually("an end") { alone.node.endReason == .solitude }
+            #expect(first.node.endReason == nil)
+        }
+    }
+
     private func withMachines(_ body: (Machines) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "cluster-nodes-" + UUID().uuidString)
@@ -180,16 +201,22 @@ private final class Machines: Sendable {
 
     func path(_ name: String) -> String { folder + "/" + name }
 
-    func open(_ name: String) throws -> Machine {
+    /// `user`: the role by which it reaches the database.
+    func open(
+        _ name: String,
+        as user: String = "postgres",
+        contactSeconds: Int64 = ClusterFile.standardContactSeconds
+    ) throws -> Machine {
         let node = try ClusterNode.open(
             at: path(name),
             as: ClusterFile(
                 postgres: "",
                 schema: nil,
                 node: name,
-                address: "http://\(name).example"
+                address: "http://\(name).example",
+                contactSeconds: contactSeconds
             ),
-            of: PostgresJournal(PostgresServers.place(), schema: schema),
+            of: PostgresJournal(PostgresServers.place(user: user), schema: schema),
             options: OpenLedger.Options(key: .file(path(name) + "/key")),
             tell: { _ in }
         )

@@ -101,10 +101,12 @@ final class RollUpCache: Sendable {
             for environment in StoreEnvironment.allCases {
                 let key = Key(kind: kind, environment: environment)
                 kept.withLock { $0[key] = nil }
-                guard let file = file(key), FileManager.default.fileExists(atPath: file) else {
-                    continue
+                guard let file = file(key) else { continue }
+                do {
+                    try FileManager.default.removeItem(atPath: file)
+                } catch let fault as CocoaError where fault.code == .fileNoSuchFile {
+                    // There was none, or another erasure was faster.
                 }
-                try FileManager.default.removeItem(atPath: file)
             }
         }
     }

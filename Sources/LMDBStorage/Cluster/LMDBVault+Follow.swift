@@ -4,7 +4,7 @@ import Synchronization
 /// A vault whose streams another machine gives numbers to, for a while.
 extension LMDBVault {
     /// See `NameVault`.
-    package var surrenders: UInt64 { state.withLock(\.surrenders) }
+    package var surrenders: UInt64 { surrenderCount.load(ordering: .acquiring) }
 
     /// Takes up streams that are new by another machine's commit, which the log is given next: they are found
     /// from here on, and taken over behind.
@@ -18,7 +18,7 @@ extension LMDBVault {
             let items = try Self.items(new, epochs)
             turn.isInDoubt = false
             state.withLock { state in
-                state.surrender()
+                if state.surrender() { surrenderCount.add(1, ordering: .acquiringAndReleasing) }
                 let next = state.nextCounter
                 let unknown = items.filter { StreamNumber.counter(of: $0.stream) >= next }
                 guard let last = unknown.last else { return }
@@ -35,9 +35,9 @@ extension LMDBVault {
 }
 
 extension LMDBVault.State {
-    /// Gives up what is reserved.
-    fileprivate mutating func surrender() {
-        guard !reserved.isEmpty else { return }
+    /// Gives up what is reserved; whether something was.
+    fileprivate mutating func surrender() -> Bool {
+        guard !reserved.isEmpty else { return false }
         for entry in reserved {
             if newNumbers[entry.name] == entry.stream { newNumbers[entry.name] = nil }
             keys[entry.stream] = nil
@@ -45,6 +45,6 @@ extension LMDBVault.State {
         // Their numbers are free again, as far as this machine knows.
         if let first = reserved.first { nextCounter = StreamNumber.counter(of: first.stream) }
         reserved = []
-        surrenders += 1
+        return true
     }
 }

@@ -26,6 +26,8 @@ package final class LMDBVault: Vault {
     private let currentEpochs: Mutex<EpochKeys>
     private let shardSecret: KeyedHash
     let state: Mutex<State>
+    /// How often reserved streams were given up; counted while `state` is held.
+    let surrenderCount = Atomic<UInt64>(0)
     /// Held while reserved streams become durable with a commit of the log, or some go; `state` is
     /// free meanwhile.
     let turn: Mutex<Turn>
@@ -60,8 +62,6 @@ package final class LMDBVault: Vault {
         var isClosed = false
         /// Streams that have neither name nor keys any more, whatever the tables say.
         var closed: Set<UInt64> = []
-        /// How often reserved streams were given up.
-        var surrenders: UInt64 = 0
         var nextCounter: UInt64
         var randomness: RandomSource
     }
@@ -286,15 +286,15 @@ package final class LMDBVault: Vault {
 
     /// See `Vault`.
     package func keys(of stream: UInt64) throws -> StreamKeys? {
-        let (known, surrenders) = state.withLock { ($0.keys[stream], $0.surrenders) }
-        if let known { return known }
+        let surrenders = surrenders
+        if let known = state.withLock({ $0.keys[stream] }) { return known }
         guard let entry = try entry(of: stream) else { return nil }
         let keys = StreamKeys(SymmetricKey(data: entry.key))
         return state.withLock { state in
             // It may have been closed while it was read.
             guard !state.closed.contains(stream) else { return nil }
             // Or given up: another stream may have its number.
-            guard state.surrenders == surrenders else { return keys }
+            guard self.surrenders == surrenders else { return keys }
             if state.keys.count >= Self.cacheLimit { state.keys = [:] }
             state.keys[stream] = keys
             return keys

@@ -11,18 +11,31 @@ package struct ClusterFile: Sendable, Equatable {
     package var node: String
     /// Where the other nodes reach this one's HTTP.
     package var address: String
+    /// Seconds without contact to the cluster's database after which this node ends: whoever was erased
+    /// meanwhile is not told of by a machine that cannot know.
+    package var contactSeconds: Int64
 
     /// Its name in the directory.
     package static let name = "cluster.json"
     /// Bytes of a node's name.
     package static let nodeByteLimit = 64
+    /// How long a node goes on alone unless it is configured.
+    package static let standardContactSeconds: Int64 = 3600
+    private static let contactRange: ClosedRange<Int64> = 10...604_800
 
     /// Names the parts.
-    package init(postgres: String, schema: String?, node: String, address: String) {
+    package init(
+        postgres: String,
+        schema: String?,
+        node: String,
+        address: String,
+        contactSeconds: Int64 = standardContactSeconds
+    ) {
         self.postgres = postgres
         self.schema = schema
         self.node = node
         self.address = address
+        self.contactSeconds = contactSeconds
     }
 
     /// Reads it.
@@ -36,13 +49,13 @@ package struct ClusterFile: Sendable, Equatable {
         guard let json = try? JSONValue(parsing: bytes), let members = json.members else {
             throw OperationFault(.configuration, "it is no JSON object", place: place)
         }
-        let known: Set = ["postgres", "schema", "node", "address"]
-        if let other = members.first(where: { !known.contains($0.name) }) {
+        let known: Set<Name> = ["postgres", "schema", "node", "address", "contactSeconds"]
+        if let other = members.first(where: { !known.contains(Name($0.name)) }) {
             throw OperationFault(
                 .configuration,
                 "\(other.name) is no member of it",
                 place: place,
-                hint: "it has postgres, schema, node and address"
+                hint: "it has postgres, schema, node, address and contactSeconds"
             )
         }
         guard let postgres = json["postgres"]?.string, let node = json["node"]?.string,
@@ -54,11 +67,20 @@ package struct ClusterFile: Sendable, Equatable {
                 place: place
             )
         }
+        let seconds = json["contactSeconds"]
+        guard seconds == nil || seconds?.integer.map(contactRange.contains) == true else {
+            throw OperationFault(
+                .configuration,
+                "contactSeconds is a number of \(contactRange.lowerBound) to \(contactRange.upperBound)",
+                place: place
+            )
+        }
         let file = ClusterFile(
             postgres: postgres,
             schema: json["schema"]?.string,
             node: node,
-            address: address
+            address: address,
+            contactSeconds: seconds?.integer ?? standardContactSeconds
         )
         if let fault = file.fault { throw OperationFault(.configuration, fault, place: place) }
         return file

@@ -21,6 +21,8 @@ package final class ClusterNode: Sendable {
     let log: NodeLog
     let follower: LogFollower
     let state = Mutex(State())
+    /// Milliseconds without contact after which it ends.
+    private let contactLimit: Int64
     private let wake: DispatchSemaphore
     private let began = ContinuousClock.now
 
@@ -33,6 +35,8 @@ package final class ClusterNode: Sendable {
         var renewedAt: Int64 = 0
         /// What keeps it from following; nil: nothing.
         var fault: String?
+        /// Told whenever this node begins to lead; nil: nobody is.
+        var hasLed: (@Sendable () -> Void)?
         /// Whether files of this node are not what was written.
         var isDamaged = false
         /// When what all nodes hold in common was looked at last.
@@ -69,6 +73,7 @@ package final class ClusterNode: Sendable {
         }
         (self.open, self.log, self.wake, self.journal) = (open, log, wake, journal)
         (name, address) = (file.node, file.address)
+        contactLimit = file.contactSeconds * 1000
         let directory = open.directory
         do {
             follower = LogFollower(
@@ -103,7 +108,7 @@ package final class ClusterNode: Sendable {
     /// Follows and leads until it is told to end; blocks its thread.
     package func run(isEnded: () -> Bool) {
         var watch = LeaseWatch()
-        while !isEnded(), !isDamaged {
+        while !isEnded(), endReason == nil {
             do {
                 if let leader = log.leading {
                     try goOnLeading(leader)
@@ -164,6 +169,7 @@ package final class ClusterNode: Sendable {
         )
         state.withLock { $0.renewedAt = takenAt }
         log.lead(by: leader)
+        state.withLock(\.hasLed)?()
     }
 
     private func goOnLeading(_ leader: LeaderLog) throws {
@@ -210,11 +216,29 @@ package final class ClusterNode: Sendable {
         state.withLock { $0.fault = text }
     }
 
-    // MARK: Damage
+    /// Whom to tell whenever this node begins to lead, on its thread.
+    package func whenLeading(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.hasLed = body }
+    }
 
-    /// Whether this node's files are not what was written: it is to end, and fills them again when it
-    /// begins.
-    package var isDamaged: Bool { state.withLock(\.isDamaged) }
+    // MARK: Ending
+
+    /// Why a node ends by itself.
+    package enum EndReason: Sendable {
+        /// Its files are not what was written: it fills them again when it begins.
+        case damage
+        /// It did not hear of the cluster's database for as long as it may go on alone.
+        case solitude
+    }
+
+    /// Why it is to end; nil: it goes on.
+    package var endReason: EndReason? {
+        let now = now
+        return state.withLock { state in
+            if state.isDamaged { return .damage }
+            return now - (state.contactAt ?? 0) > contactLimit ? .solitude : nil
+        }
+    }
 
     /// Notes that this node's files are damaged; it leads no more.
     ///

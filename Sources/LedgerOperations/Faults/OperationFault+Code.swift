@@ -51,6 +51,7 @@ extension OperationFault {
         // Of commands alone.
 
         package static let refill = Code("refill", .tryAgain)
+        package static let alone = Code("alone", .tryAgain)
         package static let malformed = Code("malformed", .badInput)
         package static let invalidCatalog = Code("invalid_catalog", .badInput)
         package static let invalidQuestion = Code("invalid_question", .badInput)

@@ -40,6 +40,16 @@ extension LedgerService {
         )
     }
 
+    /// Takes up the purchase flows that run, of a machine that led before.
+    func takeUpFlowsOfOthers() {
+        do {
+            try takeUpFlows()
+        } catch {
+            // A flow may begin beside another.
+            faults.note(error, of: "flows")
+        }
+    }
+
     /// Makes sure that what was decided here was decided by who leads, before its caller is told.
     func confirmLease() async throws {
         guard let cluster else { return }

@@ -22,13 +22,15 @@ struct `A job` {
     private static func run(
         _ jobs: [any ScheduledJob],
         _ server: TestServer,
+        leads: @escaping @Sendable () -> Bool = { true },
         _ body: (TurnedTime) async throws -> Void
     ) async throws {
         let turned = TurnedTime(server.clock)
         let scheduler = JobScheduler(
             jobs: jobs,
             board: server.service.jobs,
-            time: turned.time
+            time: turned.time,
+            leads: leads
         )
         async let running: Void = scheduler.run()
         let outcome: Result<Void, any Error>
@@ -79,6 +81,7 @@ struct `A job` {
         let runs: Runs
         /// What its runs come to, the last one for good.
         var outcomes: [JobRun] = [.done]
+        var isLeaders = false
 
         final class Runs: Sendable {
             let seconds = Mutex<[Int64]>([])
@@ -122,6 +125,33 @@ struct `A job` {
             )
             try await Self.run([job], server) { try await $0.turn(by: .seconds(3600), jobs: 1) }
             #expect(runs.seconds.withLock(\.self) == seconds)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `runs where the cluster is led, if it is done once for all of it`() async throws {
+        try await TestServer.with { server in
+            let (once, each) = (Noted.Runs(), Noted.Runs())
+            let leads = Mutex(false)
+            let jobs = [(JobBoard.Job.archive, once, true), (.drift, each, false)].map {
+                Noted(
+                    job: $0.0,
+                    interval: .seconds(60),
+                    clock: server.clock,
+                    runs: $0.1,
+                    isLeaders: $0.2
+                )
+            }
+            try await Self.run(jobs, server, leads: { leads.withLock(\.self) }) { turned in
+                try await turned.turn(by: .seconds(130), jobs: 2)
+                #expect(once.seconds.withLock(\.self) == [])
+                #expect(each.seconds.withLock(\.self) == [60, 120])
+                leads.withLock { $0 = true }
+                try await turned.turn(by: .seconds(70), jobs: 2)
+                // At once, then as ever.
+                #expect(once.seconds.withLock(\.self) == [131, 191])
+                #expect(each.seconds.withLock(\.self) == [60, 120, 180])
+            }
         }
     }
 

@@ -29,8 +29,8 @@ extension Serve {
         let thread = DispatchQueue(label: "entitle.cluster")
         thread.async {
             node.run { hasEnded.load(ordering: .acquiring) }
-            // As a service manager ends it; it begins anew with a copy that is whole.
-            if node.isDamaged { kill(getpid(), SIGTERM) }
+            // As a service manager ends it.
+            if node.endReason != nil { kill(getpid(), SIGTERM) }
             ended.signal()
         }
         let outcome: Result<Void, any Error>
@@ -60,13 +60,22 @@ extension Serve {
         case .failure(let error): node.open.close(after: error)
         }
         try outcome.get()
-        guard !node.isDamaged else {
+        switch node.endReason {
+        case .damage:
             throw OperationFault(
                 .refill,
                 "this machine's copy was damaged",
                 place: path,
                 hint: "start it again: it is filled from the cluster"
             )
+        case .solitude:
+            throw OperationFault(
+                .alone,
+                "the cluster's database was not heard of for \(file.contactSeconds) seconds",
+                place: path,
+                hint: "start it again once the database is there"
+            )
+        case nil: return
         }
     }
 

@@ -93,6 +93,12 @@ extension `A cluster's journal in PostgreSQL` {
                 #expect(try again.mayUse(2))
                 await again.end()
             }
+            // Whoever copies it reads it, with its last checkpoint.
+            try Signing.openCheckpointed(warn: { _ in }) { writing in
+                let key = MasterKeySource.file(place + "/key")
+                return try OpenLedger(at: place, options: .init(key: key, isReadOnly: !writing))
+            }
+            .lend(warn: { _ in }) { #expect($0.ledger.isReadOnly) }
             // Alone it is read and not written to.
             #expect {
                 try Ledger.open(at: place, options: .init(key: .file(place + "/key")))

@@ -36,7 +36,7 @@ package enum Signing {
                 writer.close(after: error)
                 throw error
             }
-        } catch let fault as LedgerOpenFault where fault.code == .locked {
+        } catch let fault as LedgerOpenFault where [.locked, .clustered].contains(fault.code) {
             return try open(false)
         } catch  where LogStorageFault.isFullDisk(error) {
             warn("no new checkpoint: the ledger's disk is full")

@@ -82,7 +82,12 @@ struct LeaderCall: Sendable {
     ) throws -> HTTPClientRequest {
         var base = address
         while base.hasSuffix("/") { base.removeLast() }
-        var call = HTTPClientRequest(url: base + request.uri.description)
+        let target = request.uri.description
+        // Behind an address anything else may lead to another machine, with a credential.
+        guard target.hasPrefix("/") else {
+            throw Problem(.invalidRequest, "expected a path that begins with /")
+        }
+        var call = HTTPClientRequest(url: base + target)
         call.method = .RAW(value: request.method.rawValue)
         for field in request.headers where !Self.ownFields.contains(Name(field.name.canonicalName))
         {

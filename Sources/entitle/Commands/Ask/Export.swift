@@ -103,7 +103,7 @@ struct Export: ParsableCommand {
                 }
                 _ = try ledger.prover.checkpoint()
             }
-        } catch let fault as LedgerOpenFault where fault.code == .locked {
+        } catch let fault as LedgerOpenFault where [.locked, .clustered].contains(fault.code) {
             guard let customer, let reason = access.reason else { return }
             let path = options.path
             guard let server = Blocking.wait({ await ServerClient.local(ofLedgerAt: path) }) else {

@@ -11,7 +11,7 @@ import PostgresStorage
 import Synchronization
 import Testing
 
-/// Several machines: what one records, the others answer; who ends, another one goes on for.
+/// Several machines: what one records, the others answer; who ends, another one goes on for (row Z9).
 extension `A cluster's journal in PostgreSQL` {
     @Test func `lets each machine answer what another one recorded, and go on where it ends`()
         async throws

@@ -6,7 +6,7 @@ import LMDBStorage
 import Synchronization
 
 /// One machine of a cluster: follows its journals, leads where nobody does, and says how it stands
-/// (Several machines).
+/// (Several machines; row Z9).
 ///
 /// One thread of its own does all of it; who asks or records never waits for it, but for a moment while
 /// something is copied.

@@ -113,6 +113,52 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // A machine that hung does not know that another one leads.
+    @Test func `gives no outcome of a machine that leads no more`() async throws {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            #expect(throws: Never.self) { try first.node.confirmLease() }
+            await first.halt()
+            second.begin()
+            try await eventually("the other one to lead") { second.node.isLeading }
+            #expect(first.node.isLeading, "it has not heard of it")
+            #expect { try first.node.confirmLease() } throws: {
+                ($0 as? LogStorageFault)?.code == .noLeader
+            }
+            #expect(!first.node.isLeading)
+        }
+    }
+
+    // A key that is revoked at one machine lets nobody in at another.
+    @Test func `has API keys in common`() async throws {
+        try await withMachines { machines in
+            let places = ["a", "b"].map { machines.path($0) + "/keys.json" }
+            func text(_ place: Int) -> String? {
+                // One that is not there yet says nothing.
+                try? String(contentsOfFile: places[place], encoding: .utf8)
+            }
+            try "first".write(toFile: places[0], atomically: true, encoding: .utf8)
+            machines[0].begin()
+            machines[1].begin()
+            try await eventually("the other one to have it") { text(1) == "first" }
+            try "second".write(toFile: places[1], atomically: true, encoding: .utf8)
+            try await eventually("the first one to have it") { text(0) == "second" }
+            #expect(text(1) == "second")
+            // What was changed while a machine was away counts before it lets anybody in.
+            await machines[1].end()
+            try "third".write(toFile: places[0], atomically: true, encoding: .utf8)
+            let question = "SELECT 1 FROM \(machines.schema.name).held WHERE bytes = 'third'"
+            try await eventually("the cluster to have it") {
+                try PostgresServers.sql(question).count == 1
+            }
+            let again = try machines.open("b")
+            #expect(text(1) == "third")
+            await again.end()
+        }
+    }
+
     // Whom an erasure took, a machine that hears nothing cannot know.
     @Test func `ends a machine that does not hear of it for long`() async throws {
         try await withMachines { machines in
@@ -174,7 +220,7 @@ extension `A cluster's journal in PostgreSQL` {
 /// Machines of one cluster, each in a directory of its own.
 private final class Machines: Sendable {
     private let folder: String
-    private let schema: JournalSchema
+    let schema: JournalSchema
     private let opened = Mutex<[Machine]>([])
 
     init(_ folder: String) throws {
@@ -245,7 +291,7 @@ private final class Machines: Sendable {
 private final class Machine: Sendable {
     let name: String
     let node: ClusterNode
-    private let state = Mutex((hasBegun: false, hasEnded: false))
+    private let state = Mutex((isRunning: false, hasEnded: false))
     private let isEnding = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
 
@@ -256,21 +302,30 @@ private final class Machine: Sendable {
     }
 
     func begin() {
-        state.withLock { $0.hasBegun = true }
+        state.withLock { $0.isRunning = true }
         DispatchQueue(label: "machine").async { [self] in
             node.run { isEnding.load(ordering: .acquiring) }
             ended.signal()
         }
     }
 
+    /// Ends its thread alone: it hangs, as others see it.
+    func halt() async {
+        let isRunning = state.withLock { state in
+            defer { state.isRunning = false }
+            return state.isRunning
+        }
+        isEnding.store(true, ordering: .releasing)
+        if isRunning { await onThread { self.ended.wait() } }
+    }
+
     func end() async {
-        let (hasBegun, isFirst) = state.withLock { state in
+        let isFirst = state.withLock { state in
             defer { state.hasEnded = true }
-            return (state.hasBegun, !state.hasEnded)
+            return !state.hasEnded
         }
         guard isFirst else { return }
-        isEnding.store(true, ordering: .releasing)
-        if hasBegun { await onThread { self.ended.wait() } }
+        await halt()
         #expect(throws: Never.self) { try node.open.close() }
     }
 

@@ -83,7 +83,7 @@ class Machine:
             raise Fault("server %s ends with %d: %s" % (self.name, self.process.returncode, self.log_text()))
         self.process.stdout.close()
 
-    def ask(self, method, path, key, body=None, headers=None, timeout=20):
+    def ask(self, method, path, key, body=None, headers=None, timeout=15):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             return exchange(connection, method, path, body, key, headers)
@@ -220,6 +220,32 @@ def stopped(cluster, clients):
     wait(lambda: count(clients) >= before + 4 * CLIENTS, "writes behind the first one's return")
 
 
+def away(cluster, clients, pair):
+    """No database for a while: questions are answered, nothing is acknowledged; nobody is started anew."""
+    for name in ("a", "b"):
+        pair.signal(name, signal.SIGSTOP)
+    try:
+        # What PostgreSQL had committed before may be told yet, late where the machine is busy.
+        before = None
+        while before != (before := count(clients)):
+            time.sleep(3.0)
+        for machine in cluster.machines.values():
+            status, _, _ = machine.ask("GET", "/v1/events?limit=1", cluster.key)
+            if status != 200:
+                raise Fault("without a database server %s answers a question with %d" % (machine.name, status))
+        status, _, problem = cluster.machines["a"].ask(
+            "POST", "/v1/customers/p/grants", cluster.key, {"grantId": "away", "tier": "pro"},
+            {"Idempotency-Key": "away"}, timeout=60)
+        if status < 500 or not problem.get("retryable"):
+            raise Fault("without a database a change is answered with %d: %s" % (status, problem))
+        if count(clients) != before:
+            raise Fault("something was acknowledged without a database")
+    finally:
+        for name in ("a", "b"):
+            pair.signal(name, signal.SIGCONT)
+    wait(lambda: count(clients) >= before + 4 * CLIENTS, "writes with the database back")
+
+
 def refilled(cluster, chance):
     """A follower's directory loses what it has in three ways; each time it is filled again."""
     leader = cluster.leader()
@@ -291,6 +317,7 @@ def run(tool, folder, pair, chance, kills):
             client.start()
         pauses = sorted(killed(cluster, clients, kills))
         stopped(cluster, clients)
+        away(cluster, clients, pair)
         refilled(cluster, chance)
         for client in clients:
             client.ending.set()

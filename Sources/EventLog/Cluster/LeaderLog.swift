@@ -2,9 +2,10 @@ import Synchronization
 
 /// The log of the node that leads: what is appended is durable in the cluster's journal first, then
 /// stands in the node's own files.
-package final class LeaderLog: LogStorage {
+package final class LeaderLog: OwnFilesLog {
     private let journal: any ClusterJournal
-    private let own: any LogStorage
+    /// See `OwnFilesLog`.
+    package let own: any LogStorage
     private let state: Mutex<State>
 
     private struct State {
@@ -116,6 +117,11 @@ package final class LeaderLog: LogStorage {
         }
     }
 
+    /// See `LogStorage`.
+    package func keepCheckpoint(size: UInt64, note: String) throws {
+        try own.keepCheckpoint(size: size, note: note)
+    }
+
     private func settle(_ doubt: Doubt, _ state: inout State) throws {
         let known = try renew(&state)
         state.doubt = nil
@@ -168,71 +174,6 @@ package final class LeaderLog: LogStorage {
         .outcomeUnknown,
         "the cluster's database did not say whether it is recorded"
     )
-}
-
-/// What a leader reads stands in its own files.
-extension LeaderLog {
-    /// See `LogReader`.
-    package func end() throws -> LogEnd { try own.end() }
-
-    /// See `LogReader`.
-    package func readBlocks(
-        from first: UInt64,
-        upTo end: UInt64,
-        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
-    ) throws { try own.readBlocks(from: first, upTo: end, body) }
-
-    /// See `LogReader`.
-    package func readRecords(
-        _ sequences: [UInt64],
-        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
-    ) throws { try own.readRecords(sequences, body) }
-
-    /// See `LogReader`.
-    package func attached(at sequence: UInt64) throws -> [UInt8]? {
-        try own.attached(at: sequence)
-    }
-
-    /// See `LogReader`.
-    package func readAttached(
-        from first: UInt64,
-        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Bool
-    ) throws { try own.readAttached(from: first, body) }
-
-    /// See `LogReader`.
-    package func sharedPart(_ digest: Digest) throws -> [UInt8]? { try own.sharedPart(digest) }
-
-    /// See `LogReader`.
-    package func checkpoints() throws -> [(size: UInt64, note: String)] { try own.checkpoints() }
-
-    /// See `LogReader`.
-    package func lastCheckpoint() throws -> (size: UInt64, note: String)? {
-        try own.lastCheckpoint()
-    }
-
-    /// See `LogReader`.
-    package func newStreams(from first: UInt64) throws -> [NewStream] {
-        try own.newStreams(from: first)
-    }
-
-    /// See `LogReader`.
-    package func awaitTakeOver() throws { try own.awaitTakeOver() }
-
-    /// See `TileSource`.
-    package func tile(level: Int, index: UInt64) throws -> [UInt8]? {
-        try own.tile(level: level, index: index)
-    }
-
-    /// See `LogStorage`.
-    package func keepCheckpoint(size: UInt64, note: String) throws {
-        try own.keepCheckpoint(size: size, note: note)
-    }
-
-    /// See `LogStorage`.
-    package func tookOver(upTo stream: UInt64) { own.tookOver(upTo: stream) }
-
-    /// See `LogStorage`.
-    package func removeTakenOver() throws { try own.removeTakenOver() }
 }
 
 extension LogStorageFault {

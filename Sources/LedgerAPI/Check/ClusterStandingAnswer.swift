@@ -18,7 +18,7 @@ package struct ClusterStandingAnswer: Described {
     package var lag: UInt64
     /// Milliseconds since it heard of the cluster's database; nil: never.
     package var contactMilliseconds: UInt64?
-    /// What keeps it from following; nil: nothing.
+    /// A word for what keeps it from following; nil: nothing.
     package var fault: String?
 
     /// An answer.
@@ -63,6 +63,6 @@ package struct ClusterStandingAnswer: Described {
             .orNull(.count),
             "Since it heard of the cluster's database"
         )
-        Field("fault", \.fault, .orNull(.text), "What keeps it from following")
+        Field("fault", \.fault, .orNull(.text), "A word for what keeps it from following")
     }
 }

@@ -21,7 +21,7 @@ extension ClusterNode {
         package var clusterSize: UInt64
         /// Milliseconds since the cluster's row was read; nil: never.
         package var contactAge: Int64?
-        /// What keeps it from following; nil: nothing.
+        /// A word for what keeps it from following; nil: nothing.
         package var fault: String?
 
         /// Events that the cluster has and this node does not.

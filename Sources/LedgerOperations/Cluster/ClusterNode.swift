@@ -33,7 +33,7 @@ package final class ClusterNode: Sendable {
         var contactAt: Int64?
         /// When the last renewal began that the journal confirmed, or the taking of the lease.
         var renewedAt: Int64 = 0
-        /// What keeps it from following; nil: nothing.
+        /// A word for what keeps it from following; nil: nothing.
         var fault: String?
         /// Told whenever this node begins to lead; nil: nobody is.
         var hasLed: (@Sendable () -> Void)?
@@ -106,7 +106,9 @@ package final class ClusterNode: Sendable {
     // MARK: Its thread
 
     /// Follows and leads until it is told to end; blocks its thread.
-    package func run(isEnded: () -> Bool) {
+    ///
+    /// `tell`: told, in a sentence, what keeps it from following; a database's own names host and role.
+    package func run(tell: (String) -> Void = { _ in }, isEnded: () -> Bool) {
         var watch = LeaseWatch()
         while !isEnded(), endReason == nil {
             do {
@@ -117,7 +119,7 @@ package final class ClusterNode: Sendable {
                 }
                 state.withLock { $0.fault = nil }
             } catch {
-                note(error)
+                note(error, tell)
                 if log.leading?.isLeading == false { follow() }
                 // Where a notification came meanwhile there is nothing to do yet.
                 _ = wake.wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
@@ -206,14 +208,19 @@ package final class ClusterNode: Sendable {
         }
     }
 
-    private func note(_ error: any Error) {
-        let text =
+    /// Notes a word for what keeps it from following, and tells more of it once.
+    private func note(_ error: any Error, _ tell: (String) -> Void) {
+        let (word, text) =
             switch error {
-            case let fault as JournalFault: "\(fault.code.rawValue): \(fault.message)"
-            case let fault as LogStorageFault: "\(fault.code.rawValue): \(fault.message)"
-            default: "\(type(of: error))"
+            case let fault as JournalFault: (fault.code.rawValue, fault.message)
+            case let fault as LogStorageFault: (fault.code.rawValue, fault.message)
+            default: ("internal", "\(type(of: error))")
             }
-        state.withLock { $0.fault = text }
+        let isNew = state.withLock { state in
+            defer { state.fault = word }
+            return state.fault != word
+        }
+        if isNew { tell("the cluster is not followed (\(word)): \(text)") }
     }
 
     /// Whom to tell whenever this node begins to lead, on its thread.

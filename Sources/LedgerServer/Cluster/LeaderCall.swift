@@ -22,11 +22,15 @@ struct LeaderCall: Sendable {
     /// How often it is looked whether this machine has what the leader answered, and how long apart.
     private static let looks = 500
     private static let lookInterval = Duration.milliseconds(10)
+    /// How often it is looked whether the machine that is asked leads yet.
+    private static let leaderLookInterval = Duration.milliseconds(100)
 
     /// Fields that are a connection's (RFC 9110, section 7.6.1), or that are said anew.
     private static let ownFields: Set<Name> = [
         "connection", "content-length", "expect", "host", "keep-alive", "te", "trailer",
-        "transfer-encoding", "upgrade", "accept-encoding", "ledger-node",
+        "transfer-encoding", "upgrade", "accept-encoding", "ledger-node", "proxy-authorization",
+        // Who is signed in to pages is signed in at one machine.
+        "cookie",
     ]
     /// Fields of an answer that its caller is told.
     private static let toldFields: Set<Name> = [
@@ -113,12 +117,26 @@ struct LeaderCall: Sendable {
         to call: HTTPClientRequest
     ) async throws -> (status: Int, headers: [(String, String)], body: [UInt8]) {
         do {
-            let answer = try await Self.http.execute(call, timeout: Self.timeout)
-            let body = try await answer.body.collect(upTo: Self.answerByteLimit)
-            return (
-                Int(answer.status.code), answer.headers.map { ($0.name, $0.value) },
-                Array(body.readableBytesView)
-            )
+            return try await withThrowingTaskGroup { group in
+                group.addTask {
+                    let answer = try await Self.http.execute(call, timeout: Self.timeout)
+                    let body = try await answer.body.collect(upTo: Self.answerByteLimit)
+                    return (
+                        Int(answer.status.code), answer.headers.map { ($0.name, $0.value) },
+                        Array(body.readableBytesView)
+                    )
+                }
+                // A machine that hangs answers nobody, and another one leads by then.
+                group.addTask {
+                    while node.leaderToAsk == address {
+                        try await Task.sleep(for: Self.leaderLookInterval)
+                    }
+                    throw Problem(.noLeader)
+                }
+                defer { group.cancelAll() }
+                guard let reply = try await group.next() else { throw Problem(.noLeader) }
+                return reply
+            }
         } catch {
             service.faults.note(error, of: "leader")
             throw Problem(

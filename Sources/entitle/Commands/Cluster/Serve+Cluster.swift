@@ -28,7 +28,7 @@ extension Serve {
         let ended = DispatchSemaphore(value: 0)
         let thread = DispatchQueue(label: "entitle.cluster")
         thread.async {
-            node.run { hasEnded.load(ordering: .acquiring) }
+            node.run(tell: Terminal.warn) { hasEnded.load(ordering: .acquiring) }
             // As a service manager ends it.
             if node.endReason != nil { kill(getpid(), SIGTERM) }
             ended.signal()

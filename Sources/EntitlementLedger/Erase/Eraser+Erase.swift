@@ -41,13 +41,31 @@ extension Eraser {
         try appending.whole.storage.requireErasable()
         let outcome = try pipeline.writer.alone { append in
             try append.resolveDoubt()
-            try resolvePreparedErasure()
+            try takeUpErasure()
             return try pipeline.decide(proposal, append)
         }
         guard case .erased(let receipt) = outcome else { return outcome }
         try finishErasure(at: receipt.sequence)
         return .erased(try erasureReceipt(at: receipt.sequence) ?? receipt)
     }
+
+    /// Finishes or forgets what another machine of a cluster left half done that led before.
+    ///
+    /// - Throws: as ``erase(_:_:reading:)``.
+    package func resume() throws {
+        try appending.whole.pipeline.writer.alone { append in
+            try append.resolveDoubt()
+            try takeUpErasure()
+        }
+    }
+
+    private func takeUpErasure() throws {
+        try opened.whole.takeUpErasure()
+        try resolvePreparedErasure()
+    }
+
+    /// Forgets what was read for reports before an erasure that another machine made.
+    package func forgetSealed() throws { try rollUps.forgetSealed() }
 
     /// `sequence`: of its first event, which says what goes.
     private func finishErasure(at sequence: UInt64) throws {

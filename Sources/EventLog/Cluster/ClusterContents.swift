@@ -29,6 +29,14 @@ package protocol ClusterContents: Sendable {
     /// The vault's keys, wrapped by the master key, and their generation.
     func keys() throws -> (bytes: [UInt8], generation: UInt64)
 
+    /// What was sealed anew since a generation of the keys, of the first items of the vault, in one snapshot.
+    func rotation(since generation: UInt64, below position: UInt64) throws -> VaultRotation
+
+    /// Has the database give up the space of keys and items that were replaced.
+    ///
+    /// Cost: a pass over the vault's items.
+    func vacuum() throws
+
     /// Hands out the vault's items up to a position, in their order.
     func readItems(upTo position: UInt64, _ body: (NewStream) throws -> Void) throws
 

@@ -20,6 +20,14 @@ package protocol ClusterJournal: Sendable {
         as leadership: Leadership
     ) -> JournalOutcome
 
+    /// Replaces the vault's keys and some of its items in one transaction, where the row is what the change was
+    /// made from.
+    func rotate(
+        _ rotation: VaultRotation,
+        decidedOn known: JournalEnd,
+        as leadership: Leadership
+    ) -> JournalOutcome
+
     /// Renews the lease, and tells the row behind it: what it returns is durable on a second machine.
     ///
     /// `leader`: who leads from then on in the same term. A call that is on its way yet carries the one

@@ -95,6 +95,50 @@ package final class LeaderLog: OwnFilesLog {
         }
     }
 
+    /// Replaces keys and items of the vault: in the journal, then in the node's files.
+    ///
+    /// `position`: how many items the node's vault has. `own`: writes it to the node's files.
+    ///
+    /// - Throws: as ``append(_:)``; a doubt is settled at once.
+    package func rotate(
+        _ rotation: VaultRotation,
+        of position: UInt64,
+        _ own: () throws -> Void
+    ) throws {
+        try state.withLock { state in
+            guard !state.isOver else { throw Self.deposed }
+            guard state.doubt == nil else { throw Self.inDoubt }
+            // A stream that the rotation lacks would lose the only key that opens it.
+            guard position == state.known.vaultPosition,
+                rotation.generation == state.known.generation + 1
+            else {
+                throw LogStorageFault(.damaged, "this copy of the vault is not the cluster's")
+            }
+            let outcome = journal.rotate(
+                rotation,
+                decidedOn: state.known,
+                as: state.leadership
+            )
+            switch outcome {
+            case .committed(let known, _): state.known = known
+            case .refused(let fault):
+                if [.deposed, .moved].contains(fault.code) { state.isOver = true }
+                throw LogStorageFault(fault)
+            case .unknown:
+                let known = try renew(&state)
+                guard known.generation == rotation.generation else { throw Self.inDoubt }
+                state.known = known
+            }
+            do {
+                try own()
+            } catch {
+                // What it seals from here on would be under keys that nobody has.
+                state.isOver = true
+                throw error
+            }
+        }
+    }
+
     /// The node's own files get what the journal has: where they fail, another one is to lead.
     private func keep(_ batch: LogBatch, _ state: inout State) throws -> LogEnd {
         do {
@@ -178,7 +222,7 @@ package final class LeaderLog: OwnFilesLog {
 
 extension LogStorageFault {
     /// What a journal refused, as storage says it.
-    fileprivate init(_ fault: JournalFault) {
+    init(_ fault: JournalFault) {
         let code: Code =
             switch fault.code {
             case .deposed, .moved, .unavailable, .readOnly, .notSynchronous: .noLeader

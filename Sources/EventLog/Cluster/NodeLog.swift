@@ -74,8 +74,42 @@ package final class NodeLog: OwnFilesLog {
         }
     }
 
-    /// See `LogStorage`: a cluster's log is erased from by no node alone.
-    package func requireErasable() throws {
-        throw LogStorageFault(.notInCluster, "in a cluster nobody is erased yet")
+    /// See `LogStorage`: by the node that leads.
+    package func requireErasable() throws { _ = try leads }
+}
+
+extension NodeLog: ErasureJournal {
+    /// What all nodes hold in common under this name.
+    private static let noteName = "erasure"
+
+    /// See `ErasureJournal`.
+    package func erasureNote() throws -> [UInt8]? {
+        try asking { try contents.held(Self.noteName).flatMap { $0.isEmpty ? nil : $0 } }
+    }
+
+    /// See `ErasureJournal`: one that is forgotten is empty.
+    package func replaceErasureNote(_ known: [UInt8]?, by note: [UInt8]?) throws {
+        _ = try leads
+        try asking {
+            // It was never held before the first.
+            let standing = try contents.held(Self.noteName)
+            guard standing?.isEmpty ?? true ? known == nil : standing == known,
+                try contents.hold(note ?? [], as: Self.noteName, insteadOf: standing)
+            else { throw LogStorageFault(.busy, "another erasure is not finished") }
+        }
+    }
+
+    private func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {
+        do { return try body() } catch let fault as JournalFault { throw LogStorageFault(fault) }
+    }
+
+    /// See `ErasureJournal`.
+    package func rotate(
+        _ rotation: VaultRotation,
+        of position: UInt64,
+        _ own: () throws -> Void
+    ) throws {
+        try leads.rotate(rotation, of: position, own)
+        appended()
     }
 }

@@ -129,6 +129,9 @@ package protocol ErasableVault: Sendable {
     /// The erasure that was prepared and neither finished nor cancelled; nil: none.
     var preparedErasure: VaultErasure? { get }
 
+    /// Looks what another machine prepared that led before, where the vault is a cluster's.
+    func takeUpErasure() throws
+
     /// Forgets what was prepared: the log does not say it.
     func cancelErasure() throws
 
@@ -170,6 +173,9 @@ extension KeyReader {
 }
 
 extension ErasableVault {
+    /// Nothing, for a vault that is one machine's.
+    package func takeUpErasure() throws {}
+
     /// None, for a vault beside which nothing waits.
     package func quarantined(_ subjects: [String]) throws -> [String] { [] }
 }

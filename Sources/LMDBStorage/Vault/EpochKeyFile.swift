@@ -27,8 +27,12 @@ final class EpochKeyFile: Sendable {
     /// Reads the keys as they stand.
     ///
     /// - Throws: `LedgerOpenFault`.
-    func read() throws -> EpochKeys {
-        let content = try DurableFile.read(path)
+    func read() throws -> EpochKeys { try openWithRenewal(DurableFile.read(path)) }
+
+    /// Opens the content of an epoch file, by the master key as it is known or as its source gives it now.
+    ///
+    /// - Throws: `LedgerOpenFault`.
+    func openWithRenewal(_ content: [UInt8]?) throws -> EpochKeys {
         do {
             return try Self.open(content, masterKey.withLock { $0 })
         } catch let fault as LedgerOpenFault where fault.code == .wrongKey {

@@ -56,6 +56,13 @@ struct EpochKeys: Sendable {
         return keys
     }
 
+    /// These keys with those of the generation before, of the shards that differ.
+    func beside(_ old: EpochKeys) -> EpochKeys {
+        var keys = self
+        for shard in shards(since: old.generation) { keys.replaced[shard] = old.shards[shard] }
+        return keys
+    }
+
     /// The keys that a vault of a generation is sealed under; nil if they are gone.
     ///
     /// `generation`: nil for a vault whose keys were never rotated since it was made by these keys,

@@ -23,7 +23,13 @@ enum ErasureNote {
     ///
     /// - Throws: `LogStorageFault.damaged`, `FileFault`.
     static func read(_ path: String) throws -> VaultErasure? {
-        guard let bytes = try DurableFile.read(path) else { return nil }
+        try DurableFile.read(path).map { try erasure(of: $0) }
+    }
+
+    /// Reads a note's bytes.
+    ///
+    /// - Throws: `LogStorageFault.damaged`.
+    static func erasure(of bytes: [UInt8]) throws -> VaultErasure {
         do {
             return try erasure(bytes.span)
         } catch {

@@ -17,7 +17,12 @@ extension LMDBVault {
             _ = try keyFile.read()
             try mappingFaults { try names.checkOnce() }
             try drawIn(&turn)
-            try DurableFile.replace(notePath, with: ErasureNote.bytes(of: erasure))
+            let note = ErasureNote.bytes(of: erasure)
+            if let journal = turn.journal {
+                try journal.replaceErasureNote(nil, by: note)
+            } else {
+                try DurableFile.replace(notePath, with: note)
+            }
             turn.erasure = erasure
         }
     }
@@ -29,9 +34,13 @@ extension LMDBVault {
     package func cancelErasure() throws { try turn.withLock { try forgetErasure(&$0) } }
 
     private func forgetErasure(_ turn: inout Turn) throws {
-        guard turn.erasure != nil else { return }
-        DurableFile.remove(notePath)
-        try DurableFile.syncDirectory(of: notePath)
+        guard let erasure = turn.erasure else { return }
+        if let journal = turn.journal {
+            try journal.replaceErasureNote(ErasureNote.bytes(of: erasure), by: nil)
+        } else {
+            DurableFile.remove(notePath)
+            try DurableFile.syncDirectory(of: notePath)
+        }
         turn.erasure = nil
     }
 
@@ -65,6 +74,10 @@ extension LMDBVault {
         try files?.check()
         close(erasure.streams)
         try drawIn(&turn)
+        if let journal = turn.journal {
+            try finish(erasure, by: journal)
+            return try forgetErasure(&turn)
+        }
         try writer.withLock { writer in
             try mappingFaults {
                 try EpochKeyFile.whileLocked(vaultPath: path) { try finish(erasure, &writer) }

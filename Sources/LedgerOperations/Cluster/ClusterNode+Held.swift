@@ -23,13 +23,12 @@ extension ClusterNode {
         guard isDue else { return }
         for name in Self.fileNames { try share(name) }
         if !isLeading { try log.followCheckpoints() }
-        let generation = state.withLock { $0.row?.end.generation ?? 0 }
         try journal.note(
             ClusterMember(
                 name: self.name,
                 address: address,
                 size: open.directory.log.end().size,
-                generation: generation
+                generation: open.directory.vault.generation
             )
         )
     }

@@ -48,13 +48,12 @@ extension ClusterNode {
             tell("filling the directory from the cluster: \(row.end.size) events")
             try fill(path, from: journal, options)
         }
-        let size = row.confirmedSize
         do {
-            return try opened(at: path, as: file, of: journal, options, reaching: size)
+            return try opened(at: path, as: file, of: journal, options, reaching: row)
         } catch  where isDamage(error) {
             tell("what stands there is damaged or no part of the cluster's log: filling it again")
             try fill(path, from: journal, options)
-            return try opened(at: path, as: file, of: journal, options, reaching: size)
+            return try opened(at: path, as: file, of: journal, options, reaching: row)
         }
     }
 
@@ -63,11 +62,11 @@ extension ClusterNode {
         as file: ClusterFile,
         of journal: any ClusterJournal & ClusterContents,
         _ options: OpenLedger.Options,
-        reaching size: UInt64
+        reaching row: JournalRow
     ) throws -> ClusterNode {
         let node = try ClusterNode(at: path, as: file, of: journal, options: options)
         do {
-            try node.reach(size)
+            try node.reach(row.confirmedSize, generation: row.end.generation)
             // A key that was revoked elsewhere meanwhile lets nobody in here.
             try node.lookAtCommonFiles()
         } catch {
@@ -105,11 +104,22 @@ extension ClusterNode {
         if !LedgerDirectory.isNode(at: path) {
             try LedgerDirectory.markNode(at: path)
         }
-        try LedgerDirectory.removeCopy(at: path)
-        _ = try LedgerDirectory.fill(
-            at: path,
-            from: journal,
-            masterKey: options.key.read(of: path)
-        )
+        for attempt in 1... {
+            try LedgerDirectory.removeCopy(at: path)
+            do {
+                _ = try LedgerDirectory.fill(
+                    at: path,
+                    from: journal,
+                    masterKey: options.key.read(of: path)
+                )
+                return
+            } catch let fault as LogStorageFault
+                where fault.code == .busy && attempt < fillAttempts
+            {
+                // An erasure came between.
+            }
+        }
     }
+
+    private static let fillAttempts = 5
 }

@@ -37,6 +37,10 @@ package final class ClusterNode: Sendable {
         var fault: String?
         /// Told whenever this node begins to lead; nil: nobody is.
         var hasLed: (@Sendable () -> Void)?
+        /// Whether who led before may have left an erasure half done.
+        var mayOweErasure = false
+        /// The generation of keys behind which nothing of before is to be left; nil: that of the start.
+        var vacuumed: UInt64?
         /// Whether files of this node are not what was written.
         var isDamaged = false
         /// When what all nodes hold in common was looked at last.
@@ -75,6 +79,7 @@ package final class ClusterNode: Sendable {
         (name, address) = (file.node, file.address)
         contactLimit = file.contactSeconds * 1000
         let directory = open.directory
+        directory.vault.erase(by: log)
         do {
             follower = LogFollower(
                 journal,
@@ -98,9 +103,12 @@ package final class ClusterNode: Sendable {
         return passed.seconds * 1000 + passed.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Copies until the log has a size.
-    func reach(_ size: UInt64) throws {
-        while try open.directory.log.end().size < size { _ = try copy() }
+    /// Copies until the log has a size, and the vault the keys of a generation.
+    func reach(_ size: UInt64, generation: UInt64) throws {
+        let directory = open.directory
+        while try directory.log.end().size < size || directory.vault.generation < generation {
+            _ = try copy()
+        }
     }
 
     // MARK: Its thread
@@ -141,7 +149,10 @@ package final class ClusterNode: Sendable {
     private func copy() throws -> (row: JournalRow, readAt: Int64) {
         let readAt = now
         let page = try follower.read()
-        if !page.batches.isEmpty {
+        if page.row.end.generation != open.directory.vault.generation {
+            // What the page holds of the vault is sealed under keys that are not here yet.
+            try followErasure(to: page.row.end.generation)
+        } else if !page.batches.isEmpty {
             try open.ledger.appender.follow { try follower.copy(page) }
         }
         state.withLock { $0.note(page.row, contactAt: readAt) }
@@ -160,7 +171,7 @@ package final class ClusterNode: Sendable {
         guard case .committed(let end, let leadership) = outcome else { return }
         // What the row says behind a synchronous commit is durable, all of it.
         follower.note(confirmed: end)
-        try reach(end.size)
+        try reach(end.size, generation: end.generation)
         try log.followCheckpoints()
         let leader = try LeaderLog(
             journal,
@@ -169,9 +180,13 @@ package final class ClusterNode: Sendable {
             from: end,
             randomness: .system
         )
-        state.withLock { $0.renewedAt = takenAt }
+        state.withLock { state in
+            state.renewedAt = takenAt
+            state.mayOweErasure = true
+        }
         log.lead(by: leader)
         state.withLock(\.hasLed)?()
+        try resumeErasure()
     }
 
     private func goOnLeading(_ leader: LeaderLog) throws {
@@ -191,6 +206,8 @@ package final class ClusterNode: Sendable {
         // As above.
         try? journal.announce(leader.announcement)
         try lookAtCommonFiles()
+        if state.withLock(\.mayOweErasure) { try resumeErasure() }
+        vacuumBehind()
     }
 
     private func renew(_ leader: LeaderLog) throws {

@@ -29,6 +29,7 @@ package struct JournalSchema: Sendable, Hashable {
         case deposed = "EL001"
         case moved = "EL002"
         case notSynchronous = "EL003"
+        case damaged = "EL004"
     }
 
     /// Makes everything, in a transaction that the caller begins and ends.
@@ -59,8 +60,14 @@ package struct JournalSchema: Sendable, Hashable {
             "ALTER TABLE \(name).batch ALTER COLUMN bytes SET STORAGE EXTERNAL",
             """
             CREATE TABLE \(name).vault_item (
-              position bigint PRIMARY KEY, stream bigint NOT NULL, bytes bytea NOT NULL
+              position bigint PRIMARY KEY, stream bigint NOT NULL, bytes bytea NOT NULL,
+              generation bigint NOT NULL DEFAULT 0
             )
+            """,
+            // What an erasure sealed anew, for who has the keys of before; a new stream costs nothing by it.
+            """
+            CREATE INDEX vault_item_generation ON \(name).vault_item (generation)
+            WHERE generation > 0
             """,
             """
             CREATE TABLE \(name).vault_keys (
@@ -83,7 +90,7 @@ package struct JournalSchema: Sendable, Hashable {
         ]
     }
 
-    private var functions: [String] { [synchronous, row, append, renew, take] }
+    private var functions: [String] { [synchronous, row, append, rotate, renew, take] }
 
     /// Has the transaction commit when a standby has flushed it.
     ///
@@ -152,6 +159,47 @@ package struct JournalSchema: Sendable, Hashable {
             FROM unnest(item_streams, item_bytes) WITH ORDINALITY AS new(s, b, n);
           INSERT INTO \(name).batch VALUES
             (batch_first, batch_count, batch_root, known_position + items, batch_bytes);
+        END $$
+        """
+    }
+
+    /// Other keys, and what is sealed under them anew at its place; under the fence of an append
+    /// (Several machines).
+    private var rotate: String {
+        """
+        CREATE FUNCTION \(name).rotate(
+          for_term bigint, for_leader bytea, known_size bigint, known_root bytea,
+          known_position bigint, known_generation bigint,
+          new_keys bytea, item_positions bigint[], item_streams bigint[], item_bytes bytea[]
+        ) RETURNS SETOF \(name).row LANGUAGE plpgsql AS $$
+        DECLARE
+          changed bigint;
+          is_led boolean;
+        BEGIN
+          PERFORM \(name).require_synchronous();
+          RETURN QUERY UPDATE \(name).ledger l SET generation = l.generation + 1,
+            confirmed_size = known_size, confirmed_root = known_root, beat = l.beat + 1
+          WHERE l.term = for_term AND l.leader = for_leader
+            AND l.size = known_size AND l.root = known_root
+            AND l.vault_position = known_position AND l.generation = known_generation
+          RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
+            l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
+            l.address, l.format;
+          IF NOT FOUND THEN
+            SELECT l.term = for_term AND l.leader = for_leader INTO is_led FROM \(name).ledger l;
+            IF is_led THEN
+              RAISE EXCEPTION 'the vault is not where the change saw it' USING ERRCODE = 'EL002';
+            END IF;
+            RAISE EXCEPTION 'another node leads' USING ERRCODE = 'EL001';
+          END IF;
+          UPDATE \(name).vault_keys SET generation = known_generation + 1, bytes = new_keys;
+          UPDATE \(name).vault_item v SET bytes = new.b, generation = known_generation + 1
+          FROM unnest(item_positions, item_streams, item_bytes) AS new(p, s, b)
+          WHERE v.position = new.p AND v.stream = new.s;
+          GET DIAGNOSTICS changed = ROW_COUNT;
+          IF changed <> cardinality(item_bytes) THEN
+            RAISE EXCEPTION 'an item of the vault is not at its place' USING ERRCODE = 'EL004';
+          END IF;
         END $$
         """
     }

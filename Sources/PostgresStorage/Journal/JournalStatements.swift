@@ -2,10 +2,10 @@
 struct JournalStatements: Sendable {
     typealias Text = PostgresConnection.StaticText
 
-    let append, renew, take, isSynchronous: Text
+    let append, rotate, renew, take, isSynchronous: Text
     let row, batches, items, begin, commit: Text
     let listen, notify: Text
-    let manifest, keys, itemPage, checkpoints: Text
+    let manifest, keys, itemPage, changedItems, vacuum, checkpoints: Text
     let common: CommonStatements
 
     init(_ schema: JournalSchema) {
@@ -14,6 +14,10 @@ struct JournalStatements: Sendable {
         append = Text(
             "append",
             "SELECT * FROM \(name).append($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)"
+        )
+        rotate = Text(
+            "rotate",
+            "SELECT * FROM \(name).rotate($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)"
         )
         renew = Text("renew", "SELECT * FROM \(name).renew($1,$2,$3,$4,$5)")
         take = Text("take", "SELECT * FROM \(name).take($1,$2,$3,$4,$5)")
@@ -58,6 +62,14 @@ struct JournalStatements: Sendable {
             WHERE position >= $1 AND position < $2 ORDER BY position LIMIT $3
             """
         )
+        changedItems = Text(
+            "changed_items",
+            """
+            SELECT position, stream, bytes FROM \(name).vault_item
+            WHERE generation > 0 AND generation > $1 AND position < $2 ORDER BY position
+            """
+        )
+        vacuum = Text("vacuum", "VACUUM \(name).vault_keys, \(name).vault_item")
         checkpoints = Text("checkpoints", "SELECT size, note FROM \(name).checkpoint ORDER BY size")
     }
 }

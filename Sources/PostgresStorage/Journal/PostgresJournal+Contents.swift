@@ -4,6 +4,8 @@ package import EventLog
 extension PostgresJournal: ClusterContents {
     /// Items that are read at once.
     private static let itemsPerPage: Int64 = 10_000
+    /// Milliseconds until a vacuum is left alone.
+    private static let vacuumMilliseconds: Int64 = 3_600_000
 
     /// See ``ClusterContents``.
     package func manifest() throws -> String {
@@ -19,6 +21,46 @@ extension PostgresJournal: ClusterContents {
             throw Self.missing
         }
         return (try row.bytes(1), try row.count(0))
+    }
+
+    /// See ``ClusterContents``.
+    package func rotation(
+        since generation: UInt64,
+        below position: UInt64
+    ) throws -> VaultRotation {
+        let answers = try read([
+            PostgresConnection.Command(sql.begin),
+            PostgresConnection.Command(sql.keys),
+            PostgresConnection.Command(
+                sql.changedItems,
+                [.integer(Int64(clamping: generation)), .integer(Int64(clamping: position))]
+            ),
+            PostgresConnection.Command(sql.commit),
+        ])
+        guard let keys = answers[1].first else { throw Self.missing }
+        return VaultRotation(
+            generation: try keys.count(0),
+            keys: try keys.bytes(1),
+            items: try answers[2].map {
+                VaultRotation.Item(
+                    position: try $0.count(0),
+                    entry: NewStream(stream: try $0.count(1), bytes: try $0.bytes(2))
+                )
+            }
+        )
+    }
+
+    /// See ``ClusterContents``: over a connection of its own, since it takes long.
+    package func vacuum() throws {
+        let cleaning = PostgresLine(text, limits.connectSeconds)
+        do {
+            _ = try cleaning.exchange(
+                [PostgresConnection.Command(sql.vacuum)],
+                within: Self.vacuumMilliseconds
+            )
+        } catch {
+            throw JournalFault(.unavailable, error.message)
+        }
     }
 
     /// See ``ClusterContents``.

@@ -5,7 +5,8 @@ package import EventLog
 /// Three connections at most, made when they are needed and made again when they break: one for what
 /// is changed, one for what is read, one that listens.
 package final class PostgresJournal: ClusterJournal {
-    private let limits: Limits
+    let text: String
+    let limits: Limits
     private let changing: PostgresLine
     private let reading: PostgresLine
     private let listening: PostgresLine
@@ -35,6 +36,7 @@ package final class PostgresJournal: ClusterJournal {
     ///
     /// `text`: libpq's connection string.
     package init(_ text: String, schema: JournalSchema, limits: Limits = Limits()) {
+        self.text = text
         self.limits = limits
         sql = JournalStatements(schema)
         changing = PostgresLine(text, limits.connectSeconds)
@@ -131,6 +133,26 @@ package final class PostgresJournal: ClusterJournal {
                 .integer(Int64(clamping: end.highestCounter)), .bytes(batch.bytes),
                 .integers(batch.newStreams.map { Int64(clamping: $0.stream) }),
                 .byteArrays(batch.newStreams.map(\.bytes)),
+            ]
+        )
+    }
+
+    /// See ``ClusterJournal``.
+    package func rotate(
+        _ rotation: VaultRotation,
+        decidedOn known: JournalEnd,
+        as leadership: Leadership
+    ) -> JournalOutcome {
+        change(
+            sql.rotate,
+            [
+                .integer(Int64(clamping: leadership.term)), .bytes(leadership.leader.bytes),
+                .integer(Int64(clamping: known.size)), .bytes(known.root.bytes),
+                .integer(Int64(clamping: known.vaultPosition)),
+                .integer(Int64(clamping: known.generation)), .bytes(rotation.keys),
+                .integers(rotation.items.map { Int64(clamping: $0.position) }),
+                .integers(rotation.items.map { Int64(clamping: $0.entry.stream) }),
+                .byteArrays(rotation.items.map(\.entry.bytes)),
             ]
         )
     }
@@ -303,6 +325,7 @@ extension JournalFault {
             case JournalSchema.Raised.deposed.rawValue: .deposed
             case JournalSchema.Raised.moved.rawValue: .moved
             case JournalSchema.Raised.notSynchronous.rawValue: .notSynchronous
+            case JournalSchema.Raised.damaged.rawValue: .damaged
             // No table, no schema, no function.
             case "42P01", "3F000", "42883": .missing
             case "42501", "28000", "28P01": .notPermitted

@@ -1,0 +1,214 @@
+import DurableFiles
+package import EventLog
+import LMDB
+import Synchronization
+
+/// Erasure in a cluster: new keys and what is sealed under them stand in the cluster's journal first, and
+/// each machine's own files follow.
+extension LMDBVault {
+    /// Streams that are sealed anew in one transaction of the journal, about.
+    private static let streamsPerRotation = 50_000
+
+    /// The generation of the keys that the vault is sealed under.
+    package var generation: UInt64 { epochs.generation }
+
+    /// Erases by way of a cluster's journal from now on.
+    package func erase(by journal: any ErasureJournal) {
+        turn.withLock { $0.journal = journal }
+    }
+
+    /// See `ErasableVault`: the cluster's note counts.
+    package func takeUpErasure() throws {
+        try turn.withLock { turn in
+            guard let journal = turn.journal else { return }
+            turn.erasure = try journal.erasureNote().map { try ErasureNote.erasure(of: $0) }
+        }
+    }
+
+    // MARK: Leading
+
+    /// Some shards after the others, so that no transaction grows with the erasure.
+    ///
+    /// Only for who holds the turn, with all new streams drawn in.
+    func finish(_ erasure: VaultErasure, by journal: any ErasureJournal) throws {
+        // Whom a damaged table lacks would lose the only key with the shard's old one.
+        try mappingFaults { try names.checkOnce() }
+        while let (rotation, position) = try mappingFaults({ try rotation(of: erasure) }) {
+            try journal.rotate(rotation, of: position) { try follow(rotation) }
+        }
+    }
+
+    /// The next step of an erasure, and how many streams the vault has; nil: everything is done.
+    private func rotation(
+        of erasure: VaultErasure
+    ) throws -> (rotation: VaultRotation, position: UInt64)? {
+        let old = epochs
+        var randomness = writer.withLock { $0.randomness }
+        defer { writer.withLock { $0.randomness = randomness } }
+        return try environment.read { transaction in
+            let left = try erasure.streams.filter { stream in
+                try
+                    !(transaction.get(streams, Key(stream)) {
+                        try VaultEntry.isTombstone($0, of: stream)
+                    } ?? true)
+            }
+            let count = try transaction.count(streams)
+            let perShard = count / StreamNumber.shardCount + 1
+            let shards = Set(
+                Set(left.map(StreamNumber.shard)).sorted()
+                    .prefix(max(1, Self.streamsPerRotation / perShard))
+            )
+            guard !shards.isEmpty else { return nil }
+            let new = old.rotating(shards, using: &randomness)
+            var items: [VaultRotation.Item] = []
+            var position: UInt64 = 0
+            try transaction.scan(streams, from: nil) { key, value in
+                // Fits: places of streams that stand in a table.
+                defer { position += 1 }
+                guard key.count == 8 else {
+                    throw LogStorageFault(.damaged, "a stream's key is not a number")
+                }
+                let stream = key.loadUInt64BigEndian(at: 0)
+                guard shards.contains(StreamNumber.shard(of: stream)),
+                    let entry = try Self.resealed(
+                        value,
+                        of: stream,
+                        from: old,
+                        to: new,
+                        isGone: left.contains(sorted: stream),
+                        &randomness
+                    )
+                else { return true }
+                items.append(.init(position: position, entry: entry))
+                return true
+            }
+            let keys = try new.rotated.wrapped(by: keyFile.key, using: &randomness)
+            return (VaultRotation(generation: new.generation, keys: keys, items: items), position)
+        }
+    }
+
+    /// A stream as it stands under new keys; nil for one that was erased before.
+    private static func resealed(
+        _ value: Span<UInt8>,
+        of stream: UInt64,
+        from old: EpochKeys,
+        to new: EpochKeys,
+        isGone: Bool,
+        _ randomness: inout RandomSource
+    ) throws -> NewStream? {
+        if try VaultEntry.isTombstone(value, of: stream) { return nil }
+        guard var entry = try VaultEntry(opening: value, epochKeys: old), entry.stream == stream
+        else { throw LogStorageFault(.damaged, "a stream of the vault does not open") }
+        if isGone { return NewStream(stream: stream, bytes: VaultTombstone.bytes(of: stream)) }
+        let shard = StreamNumber.shard(of: stream)
+        entry.digest = new.digest(of: entry.name, shard: shard)
+        let bytes = try entry.sealed(under: new.shards[shard], using: &randomness)
+        return NewStream(stream: stream, bytes: bytes)
+    }
+
+    // MARK: Following
+
+    /// Takes over what an erasure changed, all of it since the generation of this vault.
+    ///
+    /// Goes on where it was stopped.
+    ///
+    /// - Throws: `LogStorageFault.damaged` where a stream of a shard is missing in it: nothing is changed;
+    ///   `LedgerOpenFault.wrongKey` where another master key opens the keys by now.
+    package func takeOver(_ rotation: VaultRotation) throws {
+        try turn.withLock { turn in
+            try drawIn(&turn)
+            try follow(rotation)
+        }
+    }
+
+    /// Only for who holds the turn, with all new streams drawn in.
+    private func follow(_ rotation: VaultRotation) throws {
+        let new = try keyFile.openWithRenewal(rotation.keys)
+        let old = epochs
+        guard new.generation == rotation.generation, new.generation > old.generation,
+            new.checkpointKey == old.checkpointKey
+        else { throw LogStorageFault(.damaged, "the cluster's keys are not this vault's") }
+        let gone = try rotation.items.compactMap { item in
+            try VaultEntry.isTombstone(item.entry.bytes.span, of: item.entry.stream)
+                ? item.entry.stream : nil
+        }
+        close(gone)
+        try files?.check()
+        try writer.withLock { writer in
+            try mappingFaults {
+                try EpochKeyFile.whileLocked(vaultPath: path) {
+                    // While the names are known.
+                    try clearQuarantine(of: gone, &writer)
+                    // Whoever reads beside this process finds both.
+                    try keyFile.write(new.beside(old), using: &writer.randomness)
+                    try put(rotation.items, gone: Set(gone), from: old, to: new, &writer)
+                    use(new)
+                    try keyFile.write(new, using: &writer.randomness)
+                    try reachBackups(new, erased: gone, &writer)
+                }
+            }
+        }
+        compactJournal()
+    }
+
+    /// Puts items in the place of all that stands in their shards: first in the journal, then in one commit.
+    private func put(
+        _ items: [VaultRotation.Item],
+        gone: Set<UInt64>,
+        from old: EpochKeys,
+        to new: EpochKeys,
+        _ writer: inout Writer
+    ) throws {
+        let shards = new.shards(since: old.generation)
+        let journal = writer.journal
+        var randomness = writer.randomness
+        try names.rotate(to: new.generation) { transaction in
+            var left: Set<UInt64> = []
+            for shard in shards.sorted() {
+                for (name, stream) in try names.streams(of: shard, transaction) {
+                    _ = try transaction.delete(names.names, name.key)
+                    left.insert(stream)
+                }
+            }
+            for item in items.lazy.map(\.entry) {
+                let shard = StreamNumber.shard(of: item.stream)
+                guard shards.contains(shard),
+                    try transaction.contains(streams, Key(item.stream))
+                else { throw LogStorageFault(.damaged, "an erasure changes what is not there") }
+                try transaction.put(streams, Key(item.stream), item.bytes.span)
+                left.remove(item.stream)
+                guard !gone.contains(item.stream) else { continue }
+                guard let entry = try VaultEntry(opening: item.bytes.span, epochKeys: new),
+                    entry.stream == item.stream
+                else { throw LogStorageFault(.damaged, "a stream of the cluster does not open") }
+                try names.put(item.stream, of: .init(entry.digest, shard: shard), transaction)
+            }
+            guard left.isEmpty else {
+                throw LogStorageFault(.damaged, "a stream is missing from the cluster's vault")
+            }
+            try identifiers.rotate(
+                shards,
+                from: old,
+                to: new,
+                without: gone,
+                using: &randomness,
+                transaction
+            )
+            try journal?.append(items.map(\.entry.bytes))
+            try journal?.sync()
+        }
+        writer.randomness = randomness
+    }
+}
+
+extension [UInt64] {
+    /// Whether an ascending list has a number.
+    fileprivate func contains(sorted number: UInt64) -> Bool {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < endIndex && self[low] == number
+    }
+}

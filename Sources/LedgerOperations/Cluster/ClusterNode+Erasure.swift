@@ -1,0 +1,44 @@
+import Dispatch
+import EntitlementLedger
+import EventLog
+import LMDBStorage
+import Synchronization
+
+/// Erasure on one machine of a cluster: who leads changes the cluster's keys, the others follow.
+extension ClusterNode {
+    /// Takes over what an erasure changed in the vault: whoever is asked from here on opens it no more.
+    func followErasure(to generation: UInt64) throws {
+        let vault = open.directory.vault
+        guard generation > vault.generation else {
+            throw LogStorageFault(.damaged, "the cluster's keys are older than this machine's")
+        }
+        let rotation = try journal.rotation(
+            since: vault.generation,
+            below: follower.vaultPosition
+        )
+        try open.ledger.appender.follow { try vault.takeOver(rotation) }
+        try open.ledger.eraser.forgetSealed()
+    }
+
+    /// Finishes what who led before left half done; where it fails it is tried again with the next renewal.
+    func resumeErasure() throws {
+        try open.ledger.eraser.resume()
+        state.withLock { $0.mayOweErasure = false }
+    }
+
+    /// Has the database give up, behind whoever asks, what erasures replaced since this node leads; it comes to
+    /// it by itself, too.
+    func vacuumBehind() {
+        let generation = open.directory.vault.generation
+        let isDue = state.withLock { state in
+            defer { state.vacuumed = generation }
+            return state.vacuumed.map { $0 < generation } ?? false
+        }
+        guard isDue else { return }
+        let journal = journal
+        DispatchQueue.global(qos: .utility).async {
+            // A role that may not leaves it to the database.
+            try? journal.vacuum()
+        }
+    }
+}

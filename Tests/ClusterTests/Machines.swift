@@ -1,0 +1,183 @@
+import Dispatch
+import Encodings
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import LedgerAPI
+import LedgerOperations
+import PostgresStorage
+import Synchronization
+import Testing
+
+/// Has two machines of a cluster of their own, both open, neither running.
+func withMachines(_ body: (Machines) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory
+        .appending(path: "cluster-nodes-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let machines = try Machines(folder.path)
+    do {
+        try await body(machines)
+    } catch {
+        await machines.end()
+        throw error
+    }
+    await machines.end()
+}
+
+/// Machines of one cluster, each in a directory of its own.
+final class Machines: Sendable {
+    private let folder: String
+    let schema: JournalSchema
+    private let opened = Mutex<[Machine]>([])
+
+    init(_ folder: String) throws {
+        self.folder = folder
+        schema = PostgresServers.newSchema()
+        try Ledger.create(at: folder + "/a")
+        let catalog =
+            #"{"tiers":["free","pro"],"features":[{"id":"export","level":"pro"}],"products":[]}"#
+        try OpenLedger(at: folder + "/a").lend(warn: { _ in }) { open in
+            _ = try open.ledger.appender.publish(
+                JSONValue(parsing: Array(catalog.utf8)),
+                effective: nil,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            _ = try open.directory.load(
+                into: JournalMaker(PostgresServers.place(), schema: schema),
+                allowsAsynchronous: false
+            )
+        }
+        try LedgerDirectory.markNode(at: folder + "/a")
+        try FileManager.default.createDirectory(
+            atPath: folder + "/b",
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.copyItem(atPath: folder + "/a/key", toPath: folder + "/b/key")
+        for name in ["a", "b"] { _ = try open(name) }
+    }
+
+    subscript(place: Int) -> Machine { opened.withLock { $0[place] } }
+
+    func path(_ name: String) -> String { folder + "/" + name }
+
+    /// Opens one, which does not run yet.
+    ///
+    /// `user`: the role by which it reaches the database. `patience`: milliseconds until it gives a change up.
+    func open(
+        _ name: String,
+        as user: String = "postgres",
+        contactSeconds: Int64 = ClusterFile.standardContactSeconds,
+        patience: Int64? = nil
+    ) throws -> Machine {
+        var limits = PostgresJournal.Limits()
+        if let patience { limits.changeMilliseconds = patience }
+        let node = try ClusterNode.open(
+            at: path(name),
+            as: ClusterFile(
+                postgres: "",
+                schema: nil,
+                node: name,
+                address: "http://\(name).example",
+                contactSeconds: contactSeconds
+            ),
+            of: PostgresJournal(
+                PostgresServers.place(user: user),
+                schema: schema,
+                limits: limits
+            ),
+            options: OpenLedger.Options(key: .file(path(name) + "/key")),
+            tell: { _ in }
+        )
+        let machine = Machine(name, node)
+        opened.withLock { $0.append(machine) }
+        return machine
+    }
+
+    func audit(_ name: String) throws -> AuditAnswer {
+        let options = OpenLedger.Options(key: .file(path(name) + "/key"), isReadOnly: true)
+        return try OpenLedger(at: path(name), options: options).lend(warn: { _ in }) {
+            try $0.ledger.auditor.audit(.everything)
+        }
+    }
+
+    func end() async { for machine in opened.withLock(\.self) { await machine.end() } }
+}
+
+/// One machine, with the thread that it follows and leads on.
+final class Machine: Sendable {
+    let name: String
+    let node: ClusterNode
+    private let state = Mutex((isRunning: false, hasEnded: false))
+    private let isEnding = Atomic(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ name: String, _ node: ClusterNode) { (self.name, self.node) = (name, node) }
+
+    static func customer(_ number: Int) throws -> CustomerID {
+        try #require(CustomerID("customer \(number)"))
+    }
+
+    func begin() {
+        state.withLock { $0.isRunning = true }
+        isEnding.store(false, ordering: .releasing)
+        DispatchQueue(label: "machine").async { [self] in
+            node.run { isEnding.load(ordering: .acquiring) }
+            ended.signal()
+        }
+    }
+
+    /// Ends its thread alone: it hangs, as others see it.
+    func halt() async {
+        let isRunning = state.withLock { state in
+            defer { state.isRunning = false }
+            return state.isRunning
+        }
+        isEnding.store(true, ordering: .releasing)
+        if isRunning { await onThread { self.ended.wait() } }
+    }
+
+    func end() async {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        guard isFirst else { return }
+        await halt()
+        #expect(throws: Never.self) { try node.open.close() }
+    }
+
+    func size() throws -> UInt64 { try node.open.ledger.questions.size() }
+
+    /// `again`: another grant than the first.
+    func grant(_ number: Int, again: Bool = false) throws -> Receipt {
+        let id = (again ? "again" : "g") + "\(number)"
+        return try node.open.ledger.appender.grant(
+            id,
+            to: try Self.customer(number),
+            features: [],
+            tier: "pro",
+            expiresAt: nil,
+            reason: "a test",
+            Request(id: id, source: Source.support, environment: .production)
+        )
+    }
+
+    func mayUse(_ number: Int) throws -> Bool {
+        let point = BitemporalPoint(at: SystemClock.now(), knownAt: .everything)
+        let question = CustomerQuestion(
+            customer: try Self.customer(number),
+            environment: .production,
+            point: point
+        )
+        guard case .explained(let why) = try node.open.ledger.questions.explain("export", question)
+        else { return false }
+        return why.access.isAllowed
+    }
+}
+
+extension Receipt {
+    var isAppended: Bool { if case .appended = self { true } else { false } }
+}

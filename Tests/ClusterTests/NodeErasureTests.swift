@@ -1,0 +1,188 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import LedgerAPI
+import LedgerOperations
+import PostgresStorage
+import Stores
+import Testing
+
+/// Who is erased from a cluster is erased on every machine, whoever leads meanwhile (row 9.5).
+extension `A cluster's journal in PostgreSQL` {
+    @Test func `erases a customer on every machine`() async throws {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            second.begin()
+            for number in 0..<5 { #expect(try first.grant(number).isAppended) }
+            let size = try first.size()
+            try await eventually("the other one to know") { try second.size() == size }
+            // Who follows erases nobody.
+            #expect { try second.erase([2]) } throws: {
+                ($0 as? LogStorageFault)?.code == .noLeader
+            }
+            let receipt = try #require(try first.erase([2]))
+            #expect(receipt.generation == 1)
+            #expect(try first.erase([2]) == receipt, "what was asked for before has its answer")
+            try await eventually("the other one to follow") {
+                try second.size() == first.size() && second.generation == 1
+            }
+            for machine in [first, second] {
+                for number in 0..<5 { #expect(try machine.mayUse(number) == (number != 2)) }
+                #expect(try machine.isErased(receipt.streams))
+            }
+            // The name is free, and what comes goes by the new keys.
+            #expect(try first.grant(2, again: true).isAppended)
+            try await eventually("the other one to know") { try second.mayUse(2) }
+            try await machines.endAndAudit()
+            // A machine that has nothing gets what is left.
+            try FileManager.default.removeItem(atPath: machines.path("b") + "/ledger.json")
+            let again = try machines.open("b")
+            for number in 0..<5 { #expect(try again.mayUse(number)) }
+            #expect(try again.isErased(receipt.streams))
+            await again.end()
+            #expect(try machines.audit("b").faults.isEmpty)
+            #expect(try machines.note() == nil)
+        }
+    }
+
+    // Steps of an erasure that its leader does not come to.
+    @Test(arguments: ["rotate", "note"])
+    func `finishes an erasure that a leader left half done`(_ step: String) async throws {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            second.begin()
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            if step == "rotate" {
+                let function = "ALTER FUNCTION \(machines.schema.name)."
+                try PostgresServers.sql(function + "rotate RENAME TO gone")
+                #expect(throws: LogStorageFault.self) { try first.erase([1]) }
+                #expect(try machines.note() != nil)
+                await first.end()
+                try PostgresServers.sql(function + "gone RENAME TO rotate")
+            } else {
+                // Noted, and said by no event.
+                try first.node.open.directory.vault.prepare(
+                    VaultErasure(streams: [1], signal: SignalDigest(high: 1, low: 1))
+                )
+                #expect(try machines.note() != nil)
+                await first.end()
+            }
+            try await eventually("the other one to lead") { second.node.isLeading }
+            try await eventually("the note to go") { try machines.note() == nil }
+            #expect(second.generation == (step == "rotate" ? 1 : 0))
+            for number in 0..<3 {
+                #expect(try second.mayUse(number) == (step == "note" || number != 1))
+            }
+            #expect(try second.erase([0])?.generation == (step == "rotate" ? 2 : 1))
+            let again = try machines.open("a")
+            again.begin()
+            try await eventually("the first to follow") { try again.size() == second.size() }
+            #expect(try !again.mayUse(0))
+            #expect(try again.mayUse(2))
+            try await machines.endAndAudit()
+        }
+    }
+
+    // Erasures that a machine slept through reach it at once.
+    @Test func `catches up with erasures, and erases nobody after another one leads`() async throws
+    {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            second.begin()
+            for number in 0..<6 { #expect(try first.grant(number).isAppended) }
+            let size = try first.size()
+            try await eventually("the other one to know") { try second.size() == size }
+            await second.halt()
+            for number in [1, 3] { #expect(try first.erase([number]) != nil) }
+            #expect(try first.grant(3, again: true).isAppended)
+            await first.halt()
+            second.begin()
+            try await eventually("the other one to lead") { second.node.isLeading }
+            #expect(second.generation == 2)
+            #expect(try !second.mayUse(1))
+            for number in [0, 2, 3, 4, 5] { #expect(try second.mayUse(number)) }
+            // It does not know that it leads no more.
+            #expect(throws: LogStorageFault.self) { try first.erase([0]) }
+            #expect(try second.mayUse(0))
+            // What it noted is in nobody's way.
+            #expect(try machines.note() != nil)
+            #expect(try second.erase([4, 5])?.streams.count == 2)
+            #expect(try machines.note() == nil)
+            #expect(try second.mayUse(0))
+            try await machines.endAndAudit(["b"])
+        }
+    }
+
+    // The row's lock keeps the transaction from its end, and its leader hears nothing of it.
+    @Test func `finds out what became of an erasure whose answer does not come`() async throws {
+        try await withMachines { machines in
+            await machines[0].end()
+            let first = try machines.open("a", patience: 500)
+            let second = machines[1]
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            second.begin()
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            let holder = try PostgresConnection(PostgresServers.place(), within: 10)
+            func hold(_ text: String) throws {
+                _ = try holder.exchange([.init(.init("", text))], within: 60_000)
+            }
+            try hold("BEGIN")
+            try hold("SELECT 1 FROM \(machines.schema.name).vault_keys FOR UPDATE")
+            #expect(throws: LogStorageFault.self) { try first.erase([1]) }
+            try hold("COMMIT")
+            try await eventually("somebody to finish it") {
+                try machines.note() == nil && first.generation == 1 && second.generation == 1
+            }
+            for machine in [first, second] {
+                for number in 0..<3 { #expect(try machine.mayUse(number) == (number != 1)) }
+            }
+            try await machines.endAndAudit()
+        }
+    }
+}
+
+extension Machine {
+    fileprivate var generation: UInt64 { node.open.directory.vault.generation }
+
+    fileprivate func erase(_ numbers: [Int]) throws -> ErasureReceipt? {
+        let outcome = try node.open.ledger.eraser.erase(
+            numbers.map { try Self.customer($0) },
+            Request(
+                id: "erase \(numbers)",
+                source: Source.support,
+                environment: .production
+            ),
+            reading: StoredEvidenceNames()
+        )
+        guard case .erased(let receipt) = outcome else { return nil }
+        return receipt
+    }
+
+    fileprivate func isErased(_ streams: [UInt64]) throws -> Bool {
+        try streams.allSatisfy { try node.open.directory.vault.isErased($0) }
+    }
+}
+
+extension Machines {
+    /// The note of an erasure that the cluster holds.
+    fileprivate func note() throws -> [UInt8]? {
+        let question = "SELECT bytes FROM \(schema.name).held WHERE kind = 'erasure'"
+        let bytes = try PostgresServers.sql(question).first?.bytes(0)
+        return bytes.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Ends all of them; what their directories hold is whole.
+    fileprivate func endAndAudit(_ names: [String] = ["a", "b"]) async throws {
+        await end()
+        for name in names { #expect(try audit(name).faults.isEmpty, "\(name)") }
+    }
+}

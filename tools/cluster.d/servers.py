@@ -16,12 +16,15 @@ import threading
 import time
 import urllib.parse
 
+from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
 import http.client
 
 NAMES = ("a", "b", "c")
 CLIENTS = 4
+# Erasures whose leader is killed, at most.
+ERASURES = 10
 # Beyond it a call that is not acknowledged is a fault of its own.
 PATIENCE = 90
 
@@ -312,12 +315,17 @@ def run(tool, folder, pair, chance, kills):
         cluster.start()
         wait(lambda: cluster.leader() is not None, "a leader")
         clients = [Client(cluster, number, random.Random(chance.random())) for number in range(CLIENTS)]
+        erasures = Erasures(cluster, wait, min(kills, ERASURES))
+        erasures.begin()
         began = time.monotonic()
         for client in clients:
             client.start()
         pauses = sorted(killed(cluster, clients, kills))
         stopped(cluster, clients)
         away(cluster, clients, pair)
+        erasures.kill_within(chance)
+        erasures.stop_within(chance)
+        erasures.without_one()
         refilled(cluster, chance)
         for client in clients:
             client.ending.set()
@@ -329,6 +337,7 @@ def run(tool, folder, pair, chance, kills):
         wait(lambda: all(node["sequence"] >= size for node in cluster.status()["nodes"]), "all to be equally far")
         histories = {name: told(machine, cluster.key) for name, machine in cluster.machines.items()}
         found = [fault for client in clients for fault in client.faults] + judge(acknowledged, histories)
+        found += erasures.judge()
         roots = {pair.sql(primary_of(pair), "SELECT encode(root, 'base64') FROM entitlement_ledger.ledger")}
         for machine in cluster.machines.values():
             machine.stop()
@@ -340,7 +349,8 @@ def run(tool, folder, pair, chance, kills):
             "repeatedCalls": sum(client.repeats for client in clients), "seconds": round(seconds, 1),
             "pauseSeconds": {
                 "median": round(pauses[len(pauses) // 2], 2), "longest": round(pauses[-1], 2)},
-            "plantedFound": planted(acknowledged, histories)}
+            "erased": len(erasures.customers),
+            "plantedFound": {**planted(acknowledged, histories), "notErased": erasures.kept_is_seen()}}
         if not all(figures["plantedFound"].values()):
             found.append("a history that was changed was not found: %s" % figures["plantedFound"])
         return figures, found

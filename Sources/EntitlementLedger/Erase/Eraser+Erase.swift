@@ -38,7 +38,7 @@ extension Eraser {
             names: names
         )
         let pipeline = try appending.whole.pipeline
-        try appending.whole.storage.requireErasable()
+        try appending.whole.storage.requireErasable(evidence: false)
         let outcome = try pipeline.writer.alone { append in
             try append.resolveDoubt()
             try takeUpErasure()

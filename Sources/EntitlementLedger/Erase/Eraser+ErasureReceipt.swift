@@ -17,6 +17,7 @@ extension ErasureReceipt {
             "backup \($0.until) \($0.path.withoutControlCharacters)"
         }
         lines += receipt.exports.map { "export \($0.withoutControlCharacters)" }
+        lines += receipt.machines.map { "machine \($0.withoutControlCharacters)" }
         return lines.joined(separator: "\n") + "\n"
     }
 }
@@ -78,6 +79,7 @@ extension Eraser {
                 }
             ),
             exports: copies.exports,
+            machines: copies.machines,
             note: ""
         )
         receipt.note = try prover.signer.sign(ErasureReceipt.text(receipt)).description

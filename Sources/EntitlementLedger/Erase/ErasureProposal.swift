@@ -35,6 +35,9 @@ struct ErasureProposal: Proposal {
             .extending(scopes)
         scopes += try waitingScopes(pipeline.vault)
         guard !scopes.isEmpty else { return .settled(.unknown) }
+        if scopes.contains(where: { !$0.evidence.isEmpty }) {
+            try eraser.appending.whole.storage.requireErasable(evidence: true)
+        }
         let records = try records(of: scopes, pipeline)
         try pipeline.vault.prepare(
             VaultErasure(streams: scopes.flatMap(\.streams), signal: signal)

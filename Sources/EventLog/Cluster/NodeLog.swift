@@ -5,19 +5,22 @@ import Synchronization
 package final class NodeLog: OwnFilesLog {
     /// See `OwnFilesLog`.
     package let own: any LogStorage
+    private let name: String
     private let contents: any ClusterContents
     private let leader = Mutex<LeaderLog?>(nil)
     private let appended: @Sendable () -> Void
 
     /// Follows, until it is told to lead.
     ///
-    /// `contents`: where checkpoints stand for every node. `appended`: told behind each commit of this
+    /// `name`: this node's. `contents`: where checkpoints stand for every node. `appended`: told behind each commit of this
     /// node; must not block.
     package init(
+        named name: String,
         over own: any LogStorage,
         keepingIn contents: any ClusterContents,
         appended: @escaping @Sendable () -> Void
     ) {
+        self.name = name
         self.own = own
         self.contents = contents
         self.appended = appended
@@ -74,8 +77,16 @@ package final class NodeLog: OwnFilesLog {
         }
     }
 
-    /// See `LogStorage`: by the node that leads.
-    package func requireErasable() throws { _ = try leads }
+    /// See `LogStorage`: by the node that leads, and no evidence, as the journal's batches stay as they are.
+    package func requireErasable(evidence: Bool) throws {
+        _ = try leads
+        guard !evidence else {
+            throw LogStorageFault(
+                .notInCluster,
+                "evidence of a program before 0.6 names them, and is not deleted from a cluster"
+            )
+        }
+    }
 }
 
 extension NodeLog: ErasureJournal {
@@ -97,6 +108,11 @@ extension NodeLog: ErasureJournal {
                 try contents.hold(note ?? [], as: Self.noteName, insteadOf: standing)
             else { throw LogStorageFault(.busy, "another erasure is not finished") }
         }
+    }
+
+    /// See `ErasureJournal`.
+    package func otherMembers() throws -> [ClusterMember] {
+        try asking { try contents.members().filter { $0.name != name } }
     }
 
     private func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {

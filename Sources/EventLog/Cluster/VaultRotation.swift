@@ -42,6 +42,11 @@ package protocol ErasureJournal: Sendable {
     /// - Throws: `LogStorageFault`: `busy` where another one stands than the caller knows, `noLeader`.
     func replaceErasureNote(_ known: [UInt8]?, by note: [UInt8]?) throws
 
+    /// The other machines of the cluster, as they said of themselves last.
+    ///
+    /// - Throws: `LogStorageFault`.
+    func otherMembers() throws -> [ClusterMember]
+
     /// Replaces keys and items in one transaction, under the fence of an append, and then has the machine's
     /// own files follow.
     ///

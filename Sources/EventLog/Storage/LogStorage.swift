@@ -102,8 +102,10 @@ package protocol LogStorage: LogReader {
 
     /// Whether customers may be erased from this log.
     ///
+    /// `evidence`: whether evidence is to be deleted for it.
+    ///
     /// - Throws: `LogStorageFault` where they may not.
-    func requireErasable() throws
+    func requireErasable(evidence: Bool) throws
 
     /// Keeps a signed checkpoint, durably.
     func keepCheckpoint(size: UInt64, note: String) throws
@@ -124,7 +126,7 @@ extension LogStorage {
     package func removeTakenOver() throws {}
 
     /// They may be, from a log that is one machine's.
-    package func requireErasable() throws {}
+    package func requireErasable(evidence: Bool) throws {}
 
     /// None, for a storage that nothing is erased from.
     package func eraseEvidence(of sequences: [UInt64]) throws {

@@ -26,6 +26,8 @@ package struct ErasedCopies: Sendable, Equatable {
     package var missed: [Missed]
     /// Exports that hold what was erased: they are to be deleted by whoever has them.
     package var exports: [String]
+    /// Machines of a cluster that did not say yet that they followed, by name.
+    package var machines: [String]
 
     /// A backup that could not be reached.
     package struct Missed: Sendable, Equatable {
@@ -46,11 +48,13 @@ package struct ErasedCopies: Sendable, Equatable {
         generation: UInt64,
         reached: [String] = [],
         missed: [Missed] = [],
-        exports: [String] = []
+        exports: [String] = [],
+        machines: [String] = []
     ) {
         self.generation = generation
         self.reached = reached
         self.missed = missed
         self.exports = exports
+        self.machines = machines
     }
 }

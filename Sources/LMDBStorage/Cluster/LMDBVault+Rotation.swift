@@ -1,5 +1,6 @@
 import DurableFiles
 package import EventLog
+import Glibc
 import LMDB
 import Synchronization
 
@@ -104,6 +105,25 @@ extension LMDBVault {
         entry.digest = new.digest(of: entry.name, shard: shard)
         let bytes = try entry.sealed(under: new.shards[shard], using: &randomness)
         return NewStream(stream: stream, bytes: bytes)
+    }
+
+    /// How often it is asked, a moment apart, whether other machines have followed.
+    private static let attempts = 40
+    private static let microsecondsBetweenAttempts: UInt32 = 50_000
+    /// Seconds after which a machine that said nothing is not waited for.
+    private static let memberPatience: Int64 = 5
+
+    /// Machines that did not say yet that they have the keys of a generation, after a moment's wait for those that
+    /// are there; none for a vault that is one machine's.
+    func machines(before generation: UInt64) throws -> [String] {
+        guard let journal = turn.withLock(\.journal) else { return [] }
+        var behind: [ClusterMember] = []
+        for attempt in 0..<Self.attempts {
+            if attempt > 0 { usleep(Self.microsecondsBetweenAttempts) }
+            behind = try journal.otherMembers().filter { $0.generation < generation }
+            guard behind.contains(where: { $0.age < Self.memberPatience }) else { break }
+        }
+        return behind.map(\.name)
     }
 
     // MARK: Following

@@ -31,6 +31,7 @@ extension LMDBVault {
             }
         }
         copies.exports = try exports(holding: Set(streams))
+        copies.machines = try machines(before: keys.generation)
         return copies
     }
 

@@ -63,6 +63,8 @@ public struct ErasureReceipt: Described {
     public var backups: Backups
     /// Exports that hold what was erased: they are to be deleted by whoever has them.
     public var exports: [String]
+    /// Machines of a cluster that did not say yet that they followed: each does when it hears of the cluster, or ends.
+    public var machines: [String]
     /// The receipt as a C2SP signed note: its text, an empty line, the signature.
     public var note: String
 
@@ -128,6 +130,7 @@ public struct ErasureReceipt: Described {
         generation: UInt64,
         backups: Backups,
         exports: [String],
+        machines: [String],
         note: String
     ) {
         self.origin = origin
@@ -141,6 +144,7 @@ public struct ErasureReceipt: Described {
         self.generation = generation
         self.backups = backups
         self.exports = exports
+        self.machines = machines
         self.note = note
     }
 
@@ -179,6 +183,12 @@ public struct ErasureReceipt: Described {
         )
         Field("backups", \.backups, .object)
         Field("exports", \.exports, .list(.text), "Exports that hold it")
+        Field(
+            "machines",
+            \.machines,
+            .list(.text),
+            "Machines of a cluster that did not say yet that they followed"
+        )
         Field(
             "note",
             \.note,

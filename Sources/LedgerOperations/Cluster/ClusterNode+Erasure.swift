@@ -18,6 +18,8 @@ extension ClusterNode {
         )
         try open.ledger.appender.follow { try vault.takeOver(rotation) }
         try open.ledger.eraser.forgetSealed()
+        // Who erases waits to hear of it.
+        state.withLock { $0.lookedAt = .min }
     }
 
     /// Finishes what who led before left half done; where it fails it is tried again with the next renewal.
@@ -26,13 +28,13 @@ extension ClusterNode {
         state.withLock { $0.mayOweErasure = false }
     }
 
-    /// Has the database give up, behind whoever asks, what erasures replaced since this node leads; it comes to
+    /// Has the database give up, behind whoever asks, what erasures replaced since this node began; it comes to
     /// it by itself, too.
     func vacuumBehind() {
         let generation = open.directory.vault.generation
-        let isDue = state.withLock { state in
-            defer { state.vacuumed = generation }
-            return state.vacuumed.map { $0 < generation } ?? false
+        let isDue = vacuumed.withLock { vacuumed in
+            defer { vacuumed = generation }
+            return vacuumed < generation
         }
         guard isDue else { return }
         let journal = journal

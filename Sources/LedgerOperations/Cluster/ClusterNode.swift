@@ -21,6 +21,8 @@ package final class ClusterNode: Sendable {
     let log: NodeLog
     let follower: LogFollower
     let state = Mutex(State())
+    /// The generation of keys up to which the database gave up what was replaced.
+    let vacuumed: Mutex<UInt64>
     /// Milliseconds without contact after which it ends.
     private let contactLimit: Int64
     private let wake: DispatchSemaphore
@@ -39,8 +41,6 @@ package final class ClusterNode: Sendable {
         var hasLed: (@Sendable () -> Void)?
         /// Whether who led before may have left an erasure half done.
         var mayOweErasure = false
-        /// The generation of keys behind which nothing of before is to be left; nil: that of the start.
-        var vacuumed: UInt64?
         /// Whether files of this node are not what was written.
         var isDamaged = false
         /// When what all nodes hold in common was looked at last.
@@ -68,7 +68,9 @@ package final class ClusterNode: Sendable {
         let wake = DispatchSemaphore(value: 0)
         let made = Mutex<NodeLog?>(nil)
         let open = try OpenLedger(at: path, options: options) { directory in
-            let log = NodeLog(over: directory.log, keepingIn: journal) { wake.signal() }
+            let log = NodeLog(named: file.node, over: directory.log, keepingIn: journal) {
+                wake.signal()
+            }
             made.withLock { $0 = log }
             return log
         }
@@ -80,6 +82,7 @@ package final class ClusterNode: Sendable {
         contactLimit = file.contactSeconds * 1000
         let directory = open.directory
         directory.vault.erase(by: log)
+        vacuumed = Mutex(directory.vault.generation)
         do {
             follower = LogFollower(
                 journal,

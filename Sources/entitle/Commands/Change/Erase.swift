@@ -128,5 +128,11 @@ struct Erase: ParsableCommand {
         for export in receipt.exports {
             Terminal.note("warning: delete this export: \(export)")
         }
+        for machine in receipt.machines {
+            Terminal.note(
+                "warning: this machine of the cluster has not followed yet, "
+                    + "and is not to be used until it has: \(machine)"
+            )
+        }
     }
 }

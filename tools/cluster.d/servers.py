@@ -338,6 +338,7 @@ def run(tool, folder, pair, chance, kills):
         histories = {name: told(machine, cluster.key) for name, machine in cluster.machines.items()}
         found = [fault for client in clients for fault in client.faults] + judge(acknowledged, histories)
         found += erasures.judge()
+        kept = erasures.kept_is_seen()
         roots = {pair.sql(primary_of(pair), "SELECT encode(root, 'base64') FROM entitlement_ledger.ledger")}
         for machine in cluster.machines.values():
             machine.stop()
@@ -350,7 +351,7 @@ def run(tool, folder, pair, chance, kills):
             "pauseSeconds": {
                 "median": round(pauses[len(pauses) // 2], 2), "longest": round(pauses[-1], 2)},
             "erased": len(erasures.customers),
-            "plantedFound": {**planted(acknowledged, histories), "notErased": erasures.kept_is_seen()}}
+            "plantedFound": {**planted(acknowledged, histories), "notErased": kept}}
         if not all(figures["plantedFound"].values()):
             found.append("a history that was changed was not found: %s" % figures["plantedFound"])
         return figures, found

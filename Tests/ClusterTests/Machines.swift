@@ -146,6 +146,7 @@ final class Machine: Sendable {
         }
         guard isFirst else { return }
         await halt()
+        await onThread { self.node.resign() }
         #expect(throws: Never.self) { try node.open.close() }
     }
 

@@ -19,14 +19,12 @@ import urllib.parse
 from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
+from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, killed, refilled, stopped, wait
 import http.client
 
 NAMES = ("a", "b", "c")
-CLIENTS = 4
 # Erasures whose leader is killed, at most.
 ERASURES = 10
-# Beyond it a call that is not acknowledged is a fault of its own.
-PATIENCE = 90
 
 
 def free_port():
@@ -184,91 +182,6 @@ def grant_of(event):
     return (event.get("data") or {}).get("grantId") if event["type"].endswith("grant.given") else None
 
 
-def wait(condition, what, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Fault("waited %d s for %s" % (seconds, what))
-        time.sleep(0.05)
-
-
-def count(clients):
-    return sum(len(client.acknowledged) for client in clients)
-
-
-def killed(cluster, clients, kills):
-    """Kills the leader again and again; how long each time nothing was acknowledged, in seconds."""
-    pauses = []
-    for _ in range(kills):
-        before = count(clients)
-        wait(lambda before=before: count(clients) >= before + 4, "acknowledgements")
-        leader = cluster.leader()
-        began = time.monotonic()
-        leader.kill()
-        killed_at = count(clients)
-        wait(lambda at=killed_at: count(clients) >= at + CLIENTS + 1, "writes behind a kill")
-        pauses.append(time.monotonic() - began)
-        leader.start()
-    return pauses
-
-
-def stopped(cluster, clients):
-    """The leader stands still past its lease, another one leads, then it goes on."""
-    leader = cluster.leader()
-    leader.signal(signal.SIGSTOP)
-    wait(lambda: cluster.leader(but=leader.name) is not None, "another leader")
-    before = count(clients)
-    wait(lambda: count(clients) >= before + CLIENTS + 1, "writes by the other leader")
-    leader.signal(signal.SIGCONT)
-    wait(lambda: count(clients) >= before + 4 * CLIENTS, "writes behind the first one's return")
-
-
-def away(cluster, clients, pair):
-    """No database for a while: questions are answered, nothing is acknowledged; nobody is started anew."""
-    for name in ("a", "b"):
-        pair.signal(name, signal.SIGSTOP)
-    try:
-        # What PostgreSQL had committed before may be told yet, late where the machine is busy.
-        before = None
-        while before != (before := count(clients)):
-            time.sleep(3.0)
-        for machine in cluster.machines.values():
-            status, _, _ = machine.ask("GET", "/v1/events?limit=1", cluster.key)
-            if status != 200:
-                raise Fault("without a database server %s answers a question with %d" % (machine.name, status))
-        status, _, problem = cluster.machines["a"].ask(
-            "POST", "/v1/customers/p/grants", cluster.key, {"grantId": "away", "tier": "pro"},
-            {"Idempotency-Key": "away"}, timeout=60)
-        if status < 500 or not problem.get("retryable"):
-            raise Fault("without a database a change is answered with %d: %s" % (status, problem))
-        if count(clients) != before:
-            raise Fault("something was acknowledged without a database")
-    finally:
-        for name in ("a", "b"):
-            pair.signal(name, signal.SIGCONT)
-    wait(lambda: count(clients) >= before + 4 * CLIENTS, "writes with the database back")
-
-
-def refilled(cluster, chance):
-    """A follower's directory loses what it has in three ways; each time it is filled again."""
-    leader = cluster.leader()
-    machine = next(one for one in cluster.machines.values() if one is not leader)
-    for way in ("deleted", "truncated", "changed"):
-        machine.kill()
-        place = os.path.join(machine.ledger, "log", "data.mdb")
-        if way == "deleted":
-            os.remove(place)
-        elif way == "truncated":
-            os.truncate(place, os.path.getsize(place) // 2)
-        else:
-            with open(place, "r+b") as file:
-                file.seek(chance.randrange(4096 * 3, os.path.getsize(place)))
-                byte = file.read(1)
-                file.seek(-1, os.SEEK_CUR)
-                file.write(bytes([byte[0] ^ 0x55]))
-        machine.start()
-
-
 def told(machine, key):
     """Everything that a server tells: id of the grant by place."""
     grants, after = [], None
@@ -321,6 +234,7 @@ def run(tool, folder, pair, chance, kills):
         for client in clients:
             client.start()
         pauses = sorted(killed(cluster, clients, kills))
+        ends = sorted(handed(cluster, clients, 3))
         stopped(cluster, clients)
         away(cluster, clients, pair)
         erasures.kill_within(chance)
@@ -351,6 +265,7 @@ def run(tool, folder, pair, chance, kills):
             "pauseSeconds": {
                 "median": round(pauses[len(pauses) // 2], 2), "longest": round(pauses[-1], 2)},
             "erased": len(erasures.customers),
+            "handOverSeconds": {"median": round(ends[len(ends) // 2], 2), "longest": round(ends[-1], 2)},
             "plantedFound": {**planted(acknowledged, histories), "notErased": kept}}
         if not all(figures["plantedFound"].values()):
             found.append("a history that was changed was not found: %s" % figures["plantedFound"])

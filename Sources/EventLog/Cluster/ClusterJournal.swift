@@ -40,7 +40,14 @@ package protocol ClusterJournal: Sendable {
         confirmed: JournalEnd?
     ) -> JournalOutcome
 
-    /// Takes a lease that did not move: a new term begins.
+    /// Gives the lease up, so that nobody leads: whoever sees it takes the next one at once.
+    ///
+    /// A call of the same leader that is on its way yet is refused.
+    ///
+    /// `confirmed`: as for ``renew(_:as:confirmed:)``.
+    func resign(_ leadership: Leadership, confirmed: JournalEnd) -> JournalOutcome
+
+    /// Takes a lease that did not move, or that was given up: a new term begins.
     func take(
         over lease: JournalLease,
         as leader: LeaderID,
@@ -99,6 +106,9 @@ package struct LeaderID: Sendable, Hashable {
 
     /// Takes over what a journal holds.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Nobody: before the first leader, and once one gave its lease up.
+    package static let nobody = LeaderID([UInt8](repeating: 0, count: byteCount))
 }
 
 /// What a leader's calls carry: the fence.
@@ -121,9 +131,9 @@ package struct JournalLease: Sendable, Equatable {
     package var leadership: Leadership
     /// Counted up by each renewal and each append.
     package var beat: UInt64
-    /// The leader's name among the nodes; empty before the first.
+    /// The leader's name among the nodes; empty where nobody leads.
     package var node: String
-    /// Where it is reached.
+    /// Where it is reached; empty where nobody leads.
     package var address: String
 
     /// Puts it together.
@@ -133,6 +143,9 @@ package struct JournalLease: Sendable, Equatable {
         self.node = node
         self.address = address
     }
+
+    /// Whether nobody leads: whoever sees it may take it.
+    package var isVacant: Bool { leadership.leader == .nobody }
 }
 
 /// Where the two journals end.

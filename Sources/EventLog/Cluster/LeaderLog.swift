@@ -196,6 +196,17 @@ package final class LeaderLog: OwnFilesLog {
         }
     }
 
+    /// Leads no more, and gives the lease up, so that another one leads at once.
+    ///
+    /// Where the journal does not take that, the lease ends by itself.
+    package func resign() {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.isOver = true
+            _ = journal.resign(state.leadership, confirmed: state.known)
+        }
+    }
+
     /// - Returns: where the journals end, durably.
     private func renew(_ state: inout State) throws -> JournalEnd {
         let leader = LeaderID(using: &state.randomness)

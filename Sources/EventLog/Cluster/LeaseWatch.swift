@@ -13,8 +13,9 @@ package struct LeaseWatch: Sendable {
     ///
     /// `readAt`: milliseconds since the machine's start, taken before it was read.
     ///
-    /// - Returns: whether it stood unchanged for its whole duration, so that it may be taken.
+    /// - Returns: whether it may be taken: it stood unchanged for its whole duration, or nobody leads.
     package mutating func note(_ lease: JournalLease, readAt: Int64) -> Bool {
+        if lease.isVacant { return true }
         guard let seen, seen.term == lease.leadership.term, seen.beat == lease.beat,
             seen.since <= readAt
         else {

@@ -8,7 +8,7 @@ package struct ClusterStatusAnswer: Described {
     package var confirmed: UInt64
     /// Counts who led.
     package var term: UInt64
-    /// Who leads, or led last; nil: nobody ever did.
+    /// Who leads, or led last; nil: nobody does, since one gave the lease up or none ever did.
     package var leader: String?
     /// Where that one is reached.
     package var leaderAddress: String?
@@ -41,7 +41,12 @@ package struct ClusterStatusAnswer: Described {
         Field("sequence", \.sequence, .count, "Size of the log")
         Field("confirmed", \.confirmed, .count, "How much of it its leader knows to be durable")
         Field("term", \.term, .count, "Counts who led")
-        Field("leader", \.leader, .orNull(.text), "Who leads, or led last")
+        Field(
+            "leader",
+            \.leader,
+            .orNull(.text),
+            "Who leads, or led last; null where that one gave it up"
+        )
         Field("leaderAddress", \.leaderAddress, .orNull(.text), "Where that one is reached")
         Field("nodes", \.nodes, .list(.object), "The machines that were there")
     }

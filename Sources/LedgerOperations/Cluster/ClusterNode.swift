@@ -142,7 +142,7 @@ package final class ClusterNode: Sendable {
         let (row, readAt) = try copy()
         try lookAtCommonFiles()
         guard try open.directory.log.end().size >= follower.confirmed.size else { return }
-        if watch.note(row.lease, readAt: readAt) { return try lead(after: row.lease) }
+        if watch.note(row.lease, readAt: readAt), try lead(after: row.lease) { return }
         if let announced = try journal.awaitChange(milliseconds: Self.pollMilliseconds) {
             follower.note(announced)
         }
@@ -162,7 +162,8 @@ package final class ClusterNode: Sendable {
         return (page.row, readAt)
     }
 
-    private func lead(after lease: JournalLease) throws {
+    /// - Returns: false where another one was faster, or nobody may lead now.
+    private func lead(after lease: JournalLease) throws -> Bool {
         var randomness = RandomSource.system
         let takenAt = now
         let outcome = journal.take(
@@ -171,7 +172,7 @@ package final class ClusterNode: Sendable {
             node: name,
             address: address
         )
-        guard case .committed(let end, let leadership) = outcome else { return }
+        guard case .committed(let end, let leadership) = outcome else { return false }
         // What the row says behind a synchronous commit is durable, all of it.
         follower.note(confirmed: end)
         try reach(end.size, generation: end.generation)
@@ -190,6 +191,7 @@ package final class ClusterNode: Sendable {
         log.lead(by: leader)
         state.withLock(\.hasLed)?()
         try resumeErasure()
+        return true
     }
 
     private func goOnLeading(_ leader: LeaderLog) throws {
@@ -249,6 +251,15 @@ package final class ClusterNode: Sendable {
     }
 
     // MARK: Ending
+
+    /// Has another machine lead at once, once ``run(tell:isEnded:)`` has ended: nothing is appended here any more.
+    ///
+    /// May block for the journal; where it does not answer, the lease ends by itself.
+    package func resign() {
+        guard let leader = log.leading else { return }
+        log.follow()
+        leader.resign()
+    }
 
     /// Why a node ends by itself.
     package enum EndReason: Sendable {

@@ -101,7 +101,7 @@ package final class JournalMaker: ClusterMaker {
                 .bytes(root.bytes), .integer(end.lastRecordedAt),
                 .integer(Int64(clamping: end.highestCounter)),
                 .integer(Int64(clamping: vaultPosition)), .integer(Int64(clamping: generation)),
-                .bytes([UInt8](repeating: 0, count: LeaderID.byteCount)),
+                .bytes(LeaderID.nobody.bytes),
             ]
         )
         try run("SELECT \(schema.name).require_synchronous()")

@@ -2,7 +2,7 @@
 struct JournalStatements: Sendable {
     typealias Text = PostgresConnection.StaticText
 
-    let append, rotate, renew, take, isSynchronous: Text
+    let append, rotate, renew, resign, take, isSynchronous: Text
     let row, batches, items, begin, commit: Text
     let listen, notify: Text
     let manifest, keys, itemPage, changedItems, vacuum, checkpoints: Text
@@ -20,6 +20,21 @@ struct JournalStatements: Sendable {
             "SELECT * FROM \(name).rotate($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)"
         )
         renew = Text("renew", "SELECT * FROM \(name).renew($1,$2,$3,$4,$5)")
+        // As the functions do it, and as clusters can that were made before there was such a call.
+        resign = Text(
+            "resign",
+            """
+            WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())
+            UPDATE \(name).ledger l SET leader = $3, node = '', address = '', beat = l.beat + 1,
+              confirmed_size = greatest(l.confirmed_size, $4),
+              confirmed_root =
+                CASE WHEN $4 > l.confirmed_size THEN $5 ELSE l.confirmed_root END
+            FROM waits WHERE l.term = $1 AND l.leader = $2
+            RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
+              l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
+              l.address, l.format
+            """
+        )
         take = Text("take", "SELECT * FROM \(name).take($1,$2,$3,$4,$5)")
         isSynchronous = Text(
             "is_synchronous",

@@ -174,6 +174,19 @@ package final class PostgresJournal: ClusterJournal {
     }
 
     /// See ``ClusterJournal``.
+    package func resign(_ leadership: Leadership, confirmed: JournalEnd) -> JournalOutcome {
+        change(
+            sql.resign,
+            [
+                .integer(Int64(clamping: leadership.term)), .bytes(leadership.leader.bytes),
+                .bytes(LeaderID.nobody.bytes), .integer(Int64(clamping: confirmed.size)),
+                .bytes(confirmed.root.bytes),
+            ],
+            elseRefused: JournalFault(.deposed, "another node leads")
+        )
+    }
+
+    /// See ``ClusterJournal``.
     package func take(
         over lease: JournalLease,
         as leader: LeaderID,
@@ -209,9 +222,12 @@ package final class PostgresJournal: ClusterJournal {
 
     /// Calls a function that changes the row, and looks behind the commit whether a synchronous standby
     /// is named yet: who empties the name while a commit waits lets it go without a warning (Several machines).
+    ///
+    /// `fault`: what it means that no row was changed; nil: a function says so itself.
     private func change(
         _ statement: PostgresConnection.StaticText,
-        _ values: [PostgresValue]
+        _ values: [PostgresValue],
+        elseRefused fault: JournalFault? = nil
     ) -> JournalOutcome {
         for _ in 0..<Self.attempts {
             let replies: PostgresConnection.Replies
@@ -228,12 +244,15 @@ package final class PostgresJournal: ClusterJournal {
                     ? .refused(JournalFault(.unavailable, error.message)) : .unknown(error.message)
             }
             if case .refused(let refusal) = replies.replies[0], refusal.mayRepeat { continue }
-            return outcome(replies)
+            return outcome(replies, elseRefused: fault)
         }
         return .refused(JournalFault(.unavailable, "others were always before it"))
     }
 
-    private func outcome(_ replies: PostgresConnection.Replies) -> JournalOutcome {
+    private func outcome(
+        _ replies: PostgresConnection.Replies,
+        elseRefused fault: JournalFault?
+    ) -> JournalOutcome {
         switch replies.replies[0] {
         case .refused(let refusal):
             // A refusal after which the server goes on undid the transaction.
@@ -242,6 +261,7 @@ package final class PostgresJournal: ClusterJournal {
             if fault.code == .readOnly { changing.drop() }
             return .refused(fault)
         case .rows(let rows):
+            if rows.isEmpty, let fault { return .refused(fault) }
             guard replies.warnings.isEmpty else {
                 return .unknown("PostgreSQL warned of the commit (\(replies.warnings[0]))")
             }

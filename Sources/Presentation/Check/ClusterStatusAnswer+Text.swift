@@ -3,7 +3,7 @@ package import LedgerAPI
 extension ClusterStatusAnswer {
     /// How it stands, for people: a line for each machine.
     package var textLines: [String] {
-        let led = leader.map { "led by \($0) at \(leaderAddress ?? "-")" } ?? "led by nobody yet"
+        let led = leader.map { "led by \($0) at \(leaderAddress ?? "-")" } ?? "led by nobody"
         return ["\(sequence) events, term \(term), \(led)"]
             + nodes.map { node in
                 "\(node.node)  \(node.address)  \(node.sequence) events, \(node.lag) behind, "

@@ -52,6 +52,8 @@ extension Serve {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 ended.wait()
+                // Whoever was answered was answered: another machine leads from now on.
+                node.resign()
                 continuation.resume()
             }
         }

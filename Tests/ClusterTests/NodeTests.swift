@@ -131,34 +131,6 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
-    // A key that is revoked at one machine lets nobody in at another.
-    @Test func `has API keys in common`() async throws {
-        try await withMachines { machines in
-            let places = ["a", "b"].map { machines.path($0) + "/keys.json" }
-            func text(_ place: Int) -> String? {
-                // One that is not there yet says nothing.
-                try? String(contentsOfFile: places[place], encoding: .utf8)
-            }
-            try "first".write(toFile: places[0], atomically: true, encoding: .utf8)
-            machines[0].begin()
-            machines[1].begin()
-            try await eventually("the other one to have it") { text(1) == "first" }
-            try "second".write(toFile: places[1], atomically: true, encoding: .utf8)
-            try await eventually("the first one to have it") { text(0) == "second" }
-            #expect(text(1) == "second")
-            // What was changed while a machine was away counts before it lets anybody in.
-            await machines[1].end()
-            try "third".write(toFile: places[0], atomically: true, encoding: .utf8)
-            let question = "SELECT 1 FROM \(machines.schema.name).held WHERE bytes = 'third'"
-            try await eventually("the cluster to have it") {
-                try PostgresServers.sql(question).count == 1
-            }
-            let again = try machines.open("b")
-            #expect(text(1) == "third")
-            await again.end()
-        }
-    }
-
     // Whom an erasure took, a machine that hears nothing cannot know.
     @Test func `ends a machine that does not hear of it for long`() async throws {
         try await withMachines { machines in

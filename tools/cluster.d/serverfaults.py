@@ -1,4 +1,5 @@
 """What happens to three servers under clients that each wait, and to their PostgreSQL."""
+import concurrent.futures
 import itertools
 import os
 import signal
@@ -114,3 +115,29 @@ def handed(cluster, clients, times):
         pauses.append(max(later - sooner for sooner, later in itertools.pairwise([began] + moments)))
         leader.start()
     return pauses
+
+
+def keys_changed(cluster):
+    """Keys that are made at two machines at once are everybody's; one that is revoked at a third is nobody's.
+
+    Returns what is wrong."""
+    machines = list(cluster.machines.values())
+
+    def made(machine):
+        return cluster.tool.ask_json(machine.ledger, "keys", "create", "--scope", "read")
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        keys = list(pool.map(made, machines * 3))
+
+    def taken(machine, key):
+        return machine.ask("GET", "/v1/events?limit=1", key["key"])[0] == 200
+    try:
+        wait(lambda: all(taken(machine, key) for machine in machines for key in keys), "each key everywhere", 20)
+        for machine, key in zip(machines, keys):
+            cluster.tool.ask(machine.ledger, "keys", "revoke", key["id"])
+        gone, kept = keys[:len(machines)], keys[len(machines):]
+        wait(lambda: not any(taken(machine, key) for machine in machines for key in gone), "revoked keys", 20)
+        if not all(taken(machine, key) for machine in machines for key in kept):
+            return ["a key that nobody revoked counts no more"]
+    except Fault as fault:
+        return ["keys of several machines: %s" % fault]
+    return []

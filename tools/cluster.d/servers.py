@@ -19,7 +19,7 @@ import urllib.parse
 from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
-from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, killed, refilled, stopped, wait
+from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, keys_changed, killed, refilled, stopped, wait
 import http.client
 
 NAMES = ("a", "b", "c")
@@ -241,6 +241,7 @@ def run(tool, folder, pair, chance, kills):
         erasures.stop_within(chance)
         erasures.without_one()
         refilled(cluster, chance)
+        changed = keys_changed(cluster)
         for client in clients:
             client.ending.set()
         for client in clients:
@@ -250,9 +251,11 @@ def run(tool, folder, pair, chance, kills):
         size = max(place for _, place, _ in acknowledged) + 1
         wait(lambda: all(node["sequence"] >= size for node in cluster.status()["nodes"]), "all to be equally far")
         histories = {name: told(machine, cluster.key) for name, machine in cluster.machines.items()}
-        found = [fault for client in clients for fault in client.faults] + judge(acknowledged, histories)
+        found = [fault for client in clients for fault in client.faults] + judge(acknowledged, histories) + changed
         found += erasures.judge()
         kept = erasures.kept_is_seen()
+        if ends[0] >= LEASE - 1:
+            found.append("a leader that ends is waited for as one that dies: %s s" % ends)
         roots = {pair.sql(primary_of(pair), "SELECT encode(root, 'base64') FROM entitlement_ledger.ledger")}
         for machine in cluster.machines.values():
             machine.stop()

@@ -1,5 +1,4 @@
 import Dispatch
-import Encodings
 import EntitlementLedger
 import EventLog
 import LMDBStorage
@@ -45,8 +44,6 @@ package final class ClusterNode: Sendable {
         var isDamaged = false
         /// When what all nodes hold in common was looked at last.
         var lookedAt: Int64 = .min
-        /// Files that are held in common, as they were when they were the same everywhere.
-        var held: [Name: [UInt8]] = [:]
     }
 
     /// How often a leader renews its lease, milliseconds.

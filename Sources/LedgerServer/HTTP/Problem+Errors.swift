@@ -10,6 +10,7 @@ extension Problem {
         case let problem as Problem: self = problem
         case let fault as LedgerFault: self.init(fault)
         case let fault as LogStorageFault: self.init(fault)
+        case let fault as JournalFault: self.init(fault)
         case is CancellationError: self.init(.busy, "the server is going down", retryAfter: 1)
         default: self.init(.internal)
         }
@@ -59,6 +60,14 @@ extension Problem {
         case .unknownCustomer, .otherExport:
             self.init(.unknownCustomer, fault.message)
         }
+    }
+
+    /// Its own words may name hosts.
+    private init(_ fault: JournalFault) {
+        self =
+            fault.isLasting
+            ? Problem(.storage, "the cluster's database refuses it")
+            : Problem(.noLeader, "the cluster's database does not take it now", retryAfter: 1)
     }
 
     private init(_ fault: LogStorageFault) {

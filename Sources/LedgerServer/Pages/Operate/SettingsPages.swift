@@ -87,7 +87,15 @@ extension PageTable {
         guard let directory = service.directory else {
             throw Problem(.notConfigured, "the ledger stands in no directory")
         }
+        let cluster = service.cluster
         try await service.blocking {
+            if let cluster {
+                return try cluster.changeCommonFile(Name(KeyFile.name)) { bytes in
+                    var file = try bytes.map { try KeyFile(parsing: $0) } ?? KeyFile()
+                    try body(&file)
+                    return file.bytes
+                }
+            }
             try SmallFile.change(KeyFile.name, ofLedgerAt: directory) {
                 var file = try KeyFile.read(at: directory)
                 try body(&file)

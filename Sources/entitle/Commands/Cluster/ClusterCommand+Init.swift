@@ -49,6 +49,7 @@ extension ClusterCommand {
                         allowsAsynchronous: allowAsynchronous
                     )
                     try file.write(toLedgerAt: options.path)
+                    try tellCommonFiles()
                     return loaded
                 } catch let fault as JournalFault {
                     if fault.code != .unavailable {
@@ -70,6 +71,16 @@ extension ClusterCommand {
                     "\(loaded.events) events and \(loaded.streams) streams are in the cluster"
                 )
                 Terminal.line("serve it: entitle serve --cluster --ledger \(options.path)")
+            }
+        }
+
+        /// Tells the cluster what its machines have in common beside log and vault, such as API keys.
+        private func tellCommonFiles() throws {
+            let journal = PostgresJournal(cluster.postgres, schema: try cluster.place())
+            do {
+                try CommonFiles.meet(at: options.path, in: journal)
+            } catch is JournalFault {
+                // The cluster stands; this directory's server tells them when it begins.
             }
         }
 

@@ -21,7 +21,7 @@ extension Serve {
         }
         let path = options.path
         let file = try ClusterFile.read(ofLedgerAt: path)
-        let journal = try journal(of: file)
+        let journal = try fitJournal(of: file)
         try checkCopy()
         let node = try open(file, journal)
         let hasEnded = Atomic(false)
@@ -96,18 +96,9 @@ extension Serve {
         try LedgerDirectory.markRefill(at: path)
     }
 
-    private func journal(of file: ClusterFile) throws -> PostgresJournal {
+    private func fitJournal(of file: ClusterFile) throws -> PostgresJournal {
         let place = options.path + "/" + ClusterFile.name
-        guard let schema = JournalSchema(file.schema ?? JournalSchema.usualName) else {
-            throw OperationFault(.configuration, "schema is no name of one", place: place)
-        }
-        guard ConnectionText.fault(in: file.postgres) == nil else {
-            throw OperationFault(
-                .configuration,
-                "postgres is libpq's connection string, without a password: name a passfile in it",
-                place: place
-            )
-        }
+        let schema = try file.journalSchema(ofLedgerAt: options.path)
         let findings = ClusterCheck.findings(
             of: file.postgres,
             schema: schema,

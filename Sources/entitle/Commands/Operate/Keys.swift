@@ -12,7 +12,8 @@ struct Keys: ParsableCommand {
         abstract: "API keys: who may ask a server for what; and the master key.",
         discussion: """
             Keys stand in keys.json of the ledger's directory, without their secrets. A running
-            server takes a change over within about a second.
+            server takes a change over within about a second. Machines of a cluster have one list,
+            which stands in its database.
             """,
         subcommands: [Create.self, List.self, Revoke.self, RotateMaster.self]
     )
@@ -180,23 +181,58 @@ private enum KeyCache {
     static func read(_ options: LedgerOptions) throws -> KeyFile {
         let path = options.path
         _ = try LedgerDirectory.manifest(at: path)
+        if let journal = try ClusterFile.journal(ofNodeAt: path) {
+            do {
+                return try file(CommonFiles.read(name, at: path, in: journal), path)
+            } catch let fault as JournalFault {
+                throw OperationFault(fault)
+            }
+        }
         do throws(InputFault) {
             return try KeyFile.read(at: path)
         } catch {
-            throw OperationFault(
-                .badKeys,
-                "the key file cannot be used: \(error.detail)",
-                place: path + "/" + KeyFile.name,
-                hint: "mend it, or move it away to begin without keys"
-            )
+            throw fault(error, path)
         }
     }
 
+    /// Of a cluster's ledger the list is what the cluster holds.
     static func change(_ options: LedgerOptions, _ body: (inout KeyFile) throws -> Void) throws {
-        try LedgerDirectory.change(KeyFile.name, at: options.path) {
-            var file = try read(options)
-            try body(&file)
-            return file.bytes
+        let path = options.path
+        guard let journal = try ClusterFile.journal(ofNodeAt: path) else {
+            return try LedgerDirectory.change(KeyFile.name, at: path) {
+                var file = try read(options)
+                try body(&file)
+                return file.bytes
+            }
         }
+        do {
+            try CommonFiles.change(name, at: path, in: journal) { bytes in
+                var file = try file(bytes, path)
+                try body(&file)
+                return file.bytes
+            }
+        } catch let fault as JournalFault {
+            throw OperationFault(fault)
+        }
+    }
+
+    private static let name = Name(KeyFile.name)
+
+    private static func file(_ bytes: [UInt8]?, _ path: String) throws -> KeyFile {
+        guard let bytes else { return KeyFile() }
+        do throws(InputFault) {
+            return try KeyFile(parsing: bytes)
+        } catch {
+            throw fault(error, path)
+        }
+    }
+
+    private static func fault(_ fault: InputFault, _ path: String) -> OperationFault {
+        OperationFault(
+            .badKeys,
+            "the key file cannot be used: \(fault.detail)",
+            place: path + "/" + KeyFile.name,
+            hint: "mend it, or move it away to begin without keys"
+        )
     }
 }

@@ -1,0 +1,63 @@
+import DurableFiles
+package import Encodings
+package import EventLog
+import LMDBStorage
+
+/// Files that all machines of a cluster hold in common beside log and vault: what stands in a directory is a copy,
+/// and a change is made at what the cluster holds.
+package enum CommonFiles {
+    /// Their names in a ledger's directory: the digests of API keys.
+    private static let names: [Name] = ["keys.json"]
+    /// Times that a change which met another one is made again.
+    private static let attempts = 100
+
+    /// Takes over what the cluster holds; what it never held is told to it.
+    ///
+    /// - Throws: `JournalFault`, `FileFault`.
+    package static func meet(at path: String, in contents: some ClusterContents) throws {
+        for name in names {
+            let place = path + "/" + name.text
+            let own = try DurableFile.read(place)
+            if let common = try contents.held(name.text) {
+                if own != common { try DurableFile.replace(place, with: common) }
+            } else if let own {
+                // Another one was faster where it is not taken: the next look finds that.
+                _ = try contents.hold(own, as: name.text, insteadOf: nil)
+            }
+        }
+    }
+
+    /// What stands under a name: the cluster's bytes, or those of the directory where it never held any.
+    ///
+    /// - Throws: `JournalFault`, `FileFault`.
+    package static func read(
+        _ name: Name,
+        at path: String,
+        in contents: some ClusterContents
+    ) throws -> [UInt8]? {
+        try contents.held(name.text) ?? DurableFile.read(path + "/" + name.text)
+    }
+
+    /// Makes a change at what the cluster holds, anew where another machine changed it meanwhile, and then in the
+    /// directory.
+    ///
+    /// `body`: the file as it is, nil for none, becomes its new bytes; it may be asked several times.
+    ///
+    /// - Throws: `JournalFault`; `LedgerOpenFault` where there is no ledger; `FileFault`; what the body throws:
+    ///   then nothing is changed.
+    package static func change(
+        _ name: Name,
+        at path: String,
+        in contents: some ClusterContents,
+        _ body: ([UInt8]?) throws -> [UInt8]
+    ) throws {
+        try LedgerDirectory.change(name.text, at: path) {
+            for _ in 0..<attempts {
+                let common = try contents.held(name.text)
+                let changed = try body(common ?? DurableFile.read(path + "/" + name.text))
+                if try contents.hold(changed, as: name.text, insteadOf: common) { return changed }
+            }
+            throw JournalFault(.unavailable, "others were always before it")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Encodings
+import EventLog
+import Foundation
+import LedgerOperations
+import PostgresStorage
+import Testing
+
+/// Several machines: what they hold in common beside log and vault.
+extension `A cluster's journal in PostgreSQL` {
+    // A key that is revoked at one machine lets nobody in at another.
+    @Test func `has API keys in common`() async throws {
+        try await withMachines { machines in
+            try "first\n".write(toFile: keys(of: "a", machines), atomically: true, encoding: .utf8)
+            machines[0].begin()
+            machines[1].begin()
+            try await eventually("the other one to have it") { lines("b", machines) == ["first"] }
+            try add("second", at: machines[1])
+            #expect(lines("b", machines) == ["first", "second"])
+            try await eventually("the first one to have it") {
+                lines("a", machines) == ["first", "second"]
+            }
+            // What was changed while a machine was away counts before it lets anybody in.
+            await machines[1].end()
+            try remove("first", at: machines[0])
+            let again = try machines.open("b")
+            #expect(lines("b", machines) == ["second"])
+            // A directory has a copy, which is made again whatever stands there.
+            again.begin()
+            try "first\n".write(toFile: keys(of: "b", machines), atomically: true, encoding: .utf8)
+            try await eventually("the copy") { lines("b", machines) == ["second"] }
+            #expect(lines("a", machines) == ["second"])
+        }
+    }
+
+    // Changes at two machines are changes of one list, one after the other.
+    @Test func `loses no change of API keys that is made at two machines at once`() async throws {
+        try await withMachines { machines in
+            machines[0].begin()
+            machines[1].begin()
+            let count = 20
+            for number in 0..<count { try add("old \(number)", at: machines[0]) }
+            await withTaskGroup(of: Void.self) { group in
+                for machine in [machines[0], machines[1]] {
+                    group.addTask {
+                        await onThread {
+                            for number in 0..<count {
+                                #expect(throws: Never.self) {
+                                    try add("new \(number) of \(machine.name)", at: machine)
+                                    let isOwn = number.isMultiple(of: 2) == (machine.name == "a")
+                                    if isOwn { try remove("old \(number)", at: machine) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            let expected = Set(
+                ["a", "b"].flatMap { name in (0..<count).map { "new \($0) of \(name)" } }
+            )
+            for name in ["a", "b"] {
+                try await eventually("\(name) to have all") {
+                    Set(lines(name, machines)) == expected
+                }
+                #expect(lines(name, machines).count == expected.count)
+            }
+        }
+    }
+}
+
+private func keys(of name: String, _ machines: Machines) -> String {
+    machines.path(name) + "/keys.json"
+}
+
+private func lines(_ name: String, _ machines: Machines) -> [String] {
+    // A file that is not there yet has none.
+    let text = try? String(contentsOfFile: keys(of: name, machines), encoding: .utf8)
+    return (text ?? "").split(separator: "\n").map(String.init)
+}
+
+private func add(_ line: String, at machine: Machine) throws {
+    try machine.node.changeCommonFile("keys.json") { ($0 ?? []) + Array((line + "\n").utf8) }
+}
+
+private func remove(_ line: String, at machine: Machine) throws {
+    try machine.node.changeCommonFile("keys.json") { bytes in
+        let lines = String(decoding: bytes ?? [], as: UTF8.self).split(separator: "\n")
+        return Array(lines.filter { $0 != line }.map { $0 + "\n" }.joined().utf8)
+    }
+}

@@ -327,8 +327,8 @@ let package = Package(
         .testTarget(
             name: "ClusterTests",
             dependencies: [
-                "Encodings", "EntitlementLedger", "Entitlements", "EventLog", "LMDBStorage",
-                "LedgerAPI", "LedgerOperations", "PostgresStorage",
+                "DurableFiles", "Encodings", "EntitlementLedger", "Entitlements", "EventLog",
+                "LMDBStorage", "LedgerAPI", "LedgerOperations", "PostgresStorage",
             ],
             swiftSettings: house
         ),

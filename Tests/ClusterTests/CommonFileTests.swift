@@ -67,17 +67,17 @@ extension `A cluster's journal in PostgreSQL` {
     }
 }
 
-private func keys(of name: String, _ machines: Machines) -> String {
+func keys(of name: String, _ machines: Machines) -> String {
     machines.path(name) + "/keys.json"
 }
 
-private func lines(_ name: String, _ machines: Machines) -> [String] {
+func lines(_ name: String, _ machines: Machines) -> [String] {
     // A file that is not there yet has none.
     let text = try? String(contentsOfFile: keys(of: name, machines), encoding: .utf8)
     return (text ?? "").split(separator: "\n").map(String.init)
 }
 
-private func add(_ line: String, at machine: Machine) throws {
+func add(_ line: String, at machine: Machine) throws {
     try machine.node.changeCommonFile("keys.json") { ($0 ?? []) + Array((line + "\n").utf8) }
 }
 

@@ -76,13 +76,7 @@ final class Machines: Sendable {
         if let patience { limits.changeMilliseconds = patience }
         let node = try ClusterNode.open(
             at: path(name),
-            as: ClusterFile(
-                postgres: "",
-                schema: nil,
-                node: name,
-                address: "http://\(name).example",
-                contactSeconds: contactSeconds
-            ),
+            as: file(of: name, contactSeconds: contactSeconds),
             of: PostgresJournal(
                 PostgresServers.place(user: user),
                 schema: schema,
@@ -94,6 +88,33 @@ final class Machines: Sendable {
         let machine = Machine(name, node)
         opened.withLock { $0.append(machine) }
         return machine
+    }
+
+    private func file(
+        of name: String,
+        contactSeconds: Int64 = ClusterFile.standardContactSeconds
+    ) -> ClusterFile {
+        ClusterFile(
+            postgres: "",
+            schema: nil,
+            node: name,
+            address: "http://\(name).example",
+            contactSeconds: contactSeconds
+        )
+    }
+
+    var journal: PostgresJournal { PostgresJournal(PostgresServers.place(), schema: schema) }
+
+    /// Ends the cluster, whose ledger goes on in one directory.
+    func leave(_ name: String) throws -> UInt64 {
+        try file(of: name).write(toLedgerAt: path(name))
+        return try ClusterNode.leave(
+            at: path(name),
+            as: file(of: name),
+            of: journal,
+            options: OpenLedger.Options(key: .file(path(name) + "/key")),
+            tell: { _ in }
+        )
     }
 
     func audit(_ name: String) throws -> AuditAnswer {

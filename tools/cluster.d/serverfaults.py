@@ -58,10 +58,11 @@ def away(cluster, clients, pair):
     for name in ("a", "b"):
         pair.signal(name, signal.SIGSTOP)
     try:
-        # What PostgreSQL had committed before may be told yet, late where the machine is busy.
+        # What PostgreSQL had committed before may be told yet: a machine that passed a call on waits five seconds
+        # for its own copy first.
         before = None
         while before != (before := count(clients)):
-            time.sleep(3.0)
+            time.sleep(7.0)
         for machine in cluster.machines.values():
             status, _, _ = machine.ask("GET", "/v1/events?limit=1", cluster.key)
             if status != 200:
@@ -141,3 +142,35 @@ def keys_changed(cluster):
     except Fault as fault:
         return ["keys of several machines: %s" % fault]
     return []
+
+
+def left(cluster, root):
+    """The cluster ends: one directory goes on alone, while the machines that run only read.
+
+    `root`: of all that was recorded. Returns what is wrong."""
+    first, _, last = cluster.machines.values()
+    first.start()
+    cluster.tool.ask(last.ledger, "cluster", "leave", "--end-cluster")
+    found = []
+
+    def grant():
+        return first.ask("POST", "/v1/customers/p/grants", cluster.key, {"grantId": "late", "tier": "pro"},
+                         {"Idempotency-Key": "late"})
+    try:
+        wait(lambda: grant()[2].get("code") == "read_only", "a machine that knows of the end", 20)
+    except Fault as fault:
+        found.append("%s: %s" % (fault, grant()))
+    if first.ask("GET", "/v1/cluster", cluster.key)[2].get("fault") != "ended":
+        found.append("a machine does not say that its cluster has ended")
+    if first.ask("GET", "/v1/events?limit=1", cluster.key)[0] != 200:
+        found.append("a machine of a cluster that ended answers no questions")
+    status = cluster.status()
+    if status["endedBy"] != last.name or status["leader"] is not None:
+        found.append("the cluster says of its end: %s" % status)
+    if cluster.tool.ask_json(last.ledger, "audit")["rootHash"] != root:
+        found.append("what stands alone is not what the cluster had")
+    cluster.tool.ask(last.ledger, "grant", "p", "--tier", "pro", "--reason", "alone")
+    if cluster.tool.run(first.ledger, "cluster", "leave", "--end-cluster").returncode == 0:
+        found.append("a second directory goes on")
+    first.stop()
+    return found

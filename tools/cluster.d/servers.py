@@ -19,7 +19,8 @@ import urllib.parse
 from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
-from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, keys_changed, killed, refilled, stopped, wait
+from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, keys_changed, killed, left, refilled, stopped, \
+    wait
 import http.client
 
 NAMES = ("a", "b", "c")
@@ -262,6 +263,7 @@ def run(tool, folder, pair, chance, kills):
             roots.add(json.loads(tool.ask(machine.ledger, "audit", "--json"))["rootHash"])
         if len(roots) != 1:
             found.append("roots differ: %s" % sorted(roots))
+        found += left(cluster, min(roots))
         figures = {
             "kills": kills, "acknowledged": len(acknowledged), "recorded": size,
             "repeatedCalls": sum(client.repeats for client in clients), "seconds": round(seconds, 1),

@@ -55,6 +55,17 @@ package protocol ClusterJournal: Sendable {
         address: String
     ) -> JournalOutcome
 
+    /// Takes the last term, which nobody can take over, renew or append in: the ledger goes on elsewhere.
+    ///
+    /// `lease`: the one that is ended, or what an earlier call of the same left. `leader`: who ends it.
+    /// `confirmed`: as for ``renew(_:as:confirmed:)``.
+    func end(
+        _ lease: JournalLease,
+        as leader: LeaderID,
+        node: String,
+        confirmed: JournalEnd?
+    ) -> JournalOutcome
+
     /// Reads what lies behind a place, in one snapshot.
     ///
     /// `first`: the size of the reader's log. `position`: how much of the vault it has.
@@ -143,6 +154,12 @@ package struct JournalLease: Sendable, Equatable {
         self.node = node
         self.address = address
     }
+
+    /// The beat of a lease that nobody takes over: there is none behind it.
+    package static let lastBeat = UInt64(Int64.max)
+
+    /// Whether nobody leads any more: the ledger went on elsewhere.
+    package var isLast: Bool { beat == Self.lastBeat }
 
     /// Whether nobody leads: whoever sees it may take it.
     package var isVacant: Bool { leadership.leader == .nobody }

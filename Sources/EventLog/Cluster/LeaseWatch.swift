@@ -13,8 +13,10 @@ package struct LeaseWatch: Sendable {
     ///
     /// `readAt`: milliseconds since the machine's start, taken before it was read.
     ///
-    /// - Returns: whether it may be taken: it stood unchanged for its whole duration, or nobody leads.
+    /// - Returns: whether it may be taken: it stood unchanged for its whole duration, or nobody leads; never the
+    ///   last one.
     package mutating func note(_ lease: JournalLease, readAt: Int64) -> Bool {
+        if lease.isLast { return false }
         if lease.isVacant { return true }
         guard let seen, seen.term == lease.leadership.term, seen.beat == lease.beat,
             seen.since <= readAt

@@ -12,6 +12,8 @@ package struct ClusterStatusAnswer: Described {
     package var leader: String?
     /// Where that one is reached.
     package var leaderAddress: String?
+    /// The machine whose directory the ledger went on in, alone; nil: the cluster stands.
+    package var endedBy: String?
     /// The machines.
     package var nodes: [ClusterNodeAnswer]
 
@@ -22,6 +24,7 @@ package struct ClusterStatusAnswer: Described {
         term: UInt64,
         leader: String?,
         leaderAddress: String?,
+        endedBy: String?,
         nodes: [ClusterNodeAnswer]
     ) {
         self.sequence = sequence
@@ -29,6 +32,7 @@ package struct ClusterStatusAnswer: Described {
         self.term = term
         self.leader = leader
         self.leaderAddress = leaderAddress
+        self.endedBy = endedBy
         self.nodes = nodes
     }
 
@@ -48,6 +52,12 @@ package struct ClusterStatusAnswer: Described {
             "Who leads, or led last; null where that one gave it up"
         )
         Field("leaderAddress", \.leaderAddress, .orNull(.text), "Where that one is reached")
+        Field(
+            "endedBy",
+            \.endedBy,
+            .orNull(.text),
+            "The machine whose directory the ledger went on in, alone"
+        )
         Field("nodes", \.nodes, .list(.object), "The machines that were there")
     }
 }

@@ -37,7 +37,7 @@ extension ClusterNode {
         let now = now
         return state.withLock { state in
             let lease = state.row?.lease
-            let isLed = lease.map { !$0.node.isEmpty } ?? false
+            let isLed = lease.map { !$0.node.isEmpty && !$0.isLast } ?? false
             return Standing(
                 node: name,
                 isLeading: isLeading,
@@ -47,10 +47,16 @@ extension ClusterNode {
                 size: size,
                 clusterSize: max(state.row?.end.size ?? 0, isLeading ? size : 0),
                 contactAge: state.contactAt.map { max(0, now - $0) },
-                fault: state.fault
+                fault: state.fault ?? (lease?.isLast == true ? Self.ended : nil)
             )
         }
     }
+
+    /// The word for a cluster whose ledger went on elsewhere.
+    private static let ended = "ended"
+
+    /// Whether the ledger went on elsewhere, so that here it is only read.
+    package var hasEnded: Bool { state.withLock { $0.row?.lease.isLast == true } }
 
     /// Where a call that appends is passed on to; nil: this node leads, or it is not known who does.
     package var leaderToAsk: String? {

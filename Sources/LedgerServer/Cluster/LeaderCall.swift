@@ -49,8 +49,11 @@ struct LeaderCall: Sendable {
 
     /// What the leader answers; this machine knows what became of the call by then, as a rule.
     ///
-    /// - Throws: `Problem.noLeader` where nobody leads, or does not answer.
+    /// - Throws: `Problem.noLeader` where nobody leads, or does not answer; `readOnly` where nobody ever will.
     func answer(_ request: Request, _ body: [UInt8], _ exchange: Exchange) async throws -> Answer {
+        guard !node.hasEnded else {
+            throw Problem(.readOnly, "the cluster has ended: its ledger goes on elsewhere")
+        }
         guard ticketOf(request, exchange) == false, let address = node.leaderToAsk else {
             throw Problem(.noLeader, "no machine of the cluster leads now", retryAfter: 1)
         }

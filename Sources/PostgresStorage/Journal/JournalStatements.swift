@@ -1,8 +1,10 @@
+import EventLog
+
 /// What is asked of a cluster's schema.
 struct JournalStatements: Sendable {
     typealias Text = PostgresConnection.StaticText
 
-    let append, rotate, renew, resign, take, isSynchronous: Text
+    let append, rotate, renew, resign, last, take, isSynchronous: Text
     let row, batches, items, begin, commit: Text
     let listen, notify: Text
     let manifest, keys, itemPage, changedItems, vacuum, checkpoints: Text
@@ -30,6 +32,24 @@ struct JournalStatements: Sendable {
               confirmed_root =
                 CASE WHEN $4 > l.confirmed_size THEN $5 ELSE l.confirmed_root END
             FROM waits WHERE l.term = $1 AND l.leader = $2
+            RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
+              l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
+              l.address, l.format
+            """
+        )
+        // No call can count further than this beat: what takes, renews or appends is refused by its type.
+        last = Text(
+            "last",
+            """
+            WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())
+            UPDATE \(name).ledger l SET term = $1, beat = \(JournalLease.lastBeat), leader = $2,
+              node = $3, address = '',
+              confirmed_size = greatest(l.confirmed_size, $4),
+              confirmed_root =
+                CASE WHEN $4 > l.confirmed_size THEN $5 ELSE l.confirmed_root END
+            FROM waits
+            WHERE (l.term = $1 - 1 AND l.beat < \(JournalLease.lastBeat))
+              OR (l.term = $1 AND l.beat = \(JournalLease.lastBeat) AND l.leader = $2)
             RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
               l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
               l.address, l.format

@@ -204,6 +204,26 @@ package final class PostgresJournal: ClusterJournal {
     }
 
     /// See ``ClusterJournal``.
+    package func end(
+        _ lease: JournalLease,
+        as leader: LeaderID,
+        node: String,
+        confirmed: JournalEnd?
+    ) -> JournalOutcome {
+        let term = Int64(clamping: lease.leadership.term)
+        return change(
+            sql.last,
+            [
+                .integer(lease.isLast ? term : term.addingReportingOverflow(1).partialValue),
+                .bytes(leader.bytes), .text(node),
+                .integer(Int64(clamping: confirmed?.size ?? 0)),
+                .bytes((confirmed?.root ?? TreeHash.emptyRoot).bytes),
+            ],
+            elseRefused: JournalFault(.deposed, "another node leads, or has ended the cluster")
+        )
+    }
+
+    /// See ``ClusterJournal``.
     package func awaitChange(milliseconds: Int) throws -> JournalAnnouncement? {
         do {
             return try listening.awaitNotification(within: Int64(milliseconds))

@@ -32,8 +32,9 @@ extension ClusterCommand {
                 sequence: row.end.size,
                 confirmed: row.confirmedSize,
                 term: row.lease.leadership.term,
-                leader: row.lease.node.isEmpty ? nil : row.lease.node,
+                leader: row.lease.node.isEmpty || row.lease.isLast ? nil : row.lease.node,
                 leaderAddress: row.lease.address.isEmpty ? nil : row.lease.address,
+                endedBy: row.lease.isLast ? row.lease.node : nil,
                 nodes: members.map { member in
                     ClusterNodeAnswer(
                         node: member.name,

@@ -164,7 +164,7 @@ package final class PostgresJournal: ClusterJournal {
         confirmed: JournalEnd?
     ) -> JournalOutcome {
         change(
-            sql.renew,
+            sql.lease.renew,
             [
                 .integer(Int64(clamping: leadership.term)), .bytes(leadership.leader.bytes),
                 .bytes(leader.bytes), .integer(Int64(clamping: confirmed?.size ?? 0)),
@@ -176,7 +176,7 @@ package final class PostgresJournal: ClusterJournal {
     /// See ``ClusterJournal``.
     package func resign(_ leadership: Leadership, confirmed: JournalEnd) -> JournalOutcome {
         change(
-            sql.resign,
+            sql.lease.resign,
             [
                 .integer(Int64(clamping: leadership.term)), .bytes(leadership.leader.bytes),
                 .bytes(LeaderID.nobody.bytes), .integer(Int64(clamping: confirmed.size)),
@@ -194,7 +194,7 @@ package final class PostgresJournal: ClusterJournal {
         address: String
     ) -> JournalOutcome {
         change(
-            sql.take,
+            sql.lease.take,
             [
                 .integer(Int64(clamping: lease.leadership.term)),
                 .integer(Int64(clamping: lease.beat)),
@@ -212,7 +212,7 @@ package final class PostgresJournal: ClusterJournal {
     ) -> JournalOutcome {
         let term = Int64(clamping: lease.leadership.term)
         return change(
-            sql.last,
+            sql.lease.last,
             [
                 .integer(lease.isLast ? term : term.addingReportingOverflow(1).partialValue),
                 .bytes(leader.bytes), .text(node),

@@ -129,6 +129,10 @@ def keys_changed(cluster):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         keys = list(pool.map(made, machines * 3))
 
+    told = machines[1].ask("GET", "/v1/cluster", cluster.key)[2]
+    if [node["node"] for node in told["nodes"]] != [machine.name for machine in machines]:
+        return ["a machine does not know of the others: %s" % told]
+
     def taken(machine, key):
         return machine.ask("GET", "/v1/events?limit=1", key["key"])[0] == 200
     try:

@@ -16,10 +16,14 @@ package struct ClusterStandingAnswer: Described {
     package var sequence: UInt64
     /// Events that the cluster has and it has not.
     package var lag: UInt64
+    /// The generation of the vault's keys that the cluster has; nil: it does not know.
+    package var generation: UInt64?
     /// Milliseconds since it heard of the cluster's database; nil: never.
     package var contactMilliseconds: UInt64?
     /// A word for what keeps it from following; nil: nothing.
     package var fault: String?
+    /// The machines, as it read of them last.
+    package var nodes: [ClusterNodeAnswer]
 
     /// An answer.
     package init(
@@ -30,8 +34,10 @@ package struct ClusterStandingAnswer: Described {
         leaderAddress: String?,
         sequence: UInt64,
         lag: UInt64,
+        generation: UInt64?,
         contactMilliseconds: UInt64?,
-        fault: String?
+        fault: String?,
+        nodes: [ClusterNodeAnswer]
     ) {
         self.node = node
         self.isLeading = isLeading
@@ -40,8 +46,10 @@ package struct ClusterStandingAnswer: Described {
         self.leaderAddress = leaderAddress
         self.sequence = sequence
         self.lag = lag
+        self.generation = generation
         self.contactMilliseconds = contactMilliseconds
         self.fault = fault
+        self.nodes = nodes
     }
 
     /// Its members, in the order in which they are written.
@@ -58,11 +66,18 @@ package struct ClusterStandingAnswer: Described {
         Field("sequence", \.sequence, .count, "Events that it has")
         Field("lag", \.lag, .count, "Events that the cluster has and it has not")
         Field(
+            "generation",
+            \.generation,
+            .orNull(.count),
+            "Which generation of the vault's keys the cluster has"
+        )
+        Field(
             "contactMilliseconds",
             \.contactMilliseconds,
             .orNull(.count),
             "Since it heard of the cluster's database"
         )
         Field("fault", \.fault, .orNull(.text), "A word for what keeps it from following")
+        Field("nodes", \.nodes, .list(.object), "The machines, as it read of them last")
     }
 }

@@ -72,6 +72,8 @@ package struct ClusterNodeAnswer: Described {
     package var sequence: UInt64
     /// Events that it has not.
     package var lag: UInt64
+    /// The generation of the vault's keys that it has.
+    package var generation: UInt64
     /// Seconds since it said so.
     package var seenSecondsAgo: UInt64
 
@@ -81,12 +83,14 @@ package struct ClusterNodeAnswer: Described {
         address: String,
         sequence: UInt64,
         lag: UInt64,
+        generation: UInt64,
         seenSecondsAgo: UInt64
     ) {
         self.node = node
         self.address = address
         self.sequence = sequence
         self.lag = lag
+        self.generation = generation
         self.seenSecondsAgo = seenSecondsAgo
     }
 
@@ -96,6 +100,7 @@ package struct ClusterNodeAnswer: Described {
         Field("address", \.address, .text, "Where the others reach it")
         Field("sequence", \.sequence, .count, "Events that it has")
         Field("lag", \.lag, .count, "Events that it has not")
+        Field("generation", \.generation, .count, "Which generation of the vault's keys it has")
         Field("seenSecondsAgo", \.seenSecondsAgo, .count, "Seconds since it said so")
     }
 }

@@ -8,7 +8,7 @@ extension ClusterNode {
     /// How often they are looked at, milliseconds.
     private static let lookInterval: Int64 = 1000
 
-    /// Takes over what was changed, says that this node is there, and takes over checkpoints.
+    /// Takes over what was changed, and checkpoints; says that this node is there, and reads of the others.
     func lookAtCommonFiles() throws {
         let now = now
         let isDue = state.withLock { state in
@@ -27,6 +27,8 @@ extension ClusterNode {
                 generation: open.directory.vault.generation
             )
         )
+        let members = try journal.members()
+        state.withLock { $0.members = (members, now) }
     }
 
     /// Changes such a file for all machines, in the order of whoever changes it.

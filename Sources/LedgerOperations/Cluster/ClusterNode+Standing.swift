@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 import LMDBStorage
 import Synchronization
 
@@ -19,10 +19,16 @@ extension ClusterNode {
         package var size: UInt64
         /// Events that the cluster has, as it was read last.
         package var clusterSize: UInt64
+        /// The generation of the vault's keys that the cluster has; nil: its row was never read.
+        package var generation: UInt64?
         /// Milliseconds since the cluster's row was read; nil: never.
         package var contactAge: Int64?
         /// A word for what keeps it from following; nil: nothing.
         package var fault: String?
+        /// The machines of the cluster, as they were read of last.
+        package var members: [ClusterMember]
+        /// Seconds since they were read of.
+        package var membersAge: Int64
 
         /// Events that the cluster has and this node does not.
         package var lag: UInt64 { clusterSize - min(size, clusterSize) }
@@ -46,8 +52,11 @@ extension ClusterNode {
                 leaderAddress: isLeading ? address : (isLed ? lease?.address : nil),
                 size: size,
                 clusterSize: max(state.row?.end.size ?? 0, isLeading ? size : 0),
+                generation: state.row?.end.generation,
                 contactAge: state.contactAt.map { max(0, now - $0) },
-                fault: state.fault ?? (lease?.isLast == true ? Self.ended : nil)
+                fault: state.fault ?? (lease?.isLast == true ? Self.ended : nil),
+                members: state.members.all,
+                membersAge: max(0, now - state.members.readAt) / 1000
             )
         }
     }

@@ -44,6 +44,8 @@ package final class ClusterNode: Sendable {
         var isDamaged = false
         /// When what all nodes hold in common was looked at last.
         var lookedAt: Int64 = .min
+        /// The machines of the cluster, as they were read of last, and when that began.
+        var members: (all: [ClusterMember], readAt: Int64) = ([], 0)
     }
 
     /// How often a leader renews its lease, milliseconds.

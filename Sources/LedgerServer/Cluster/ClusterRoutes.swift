@@ -124,8 +124,16 @@ extension ClusterStandingAnswer {
             leaderAddress: standing.leaderAddress,
             sequence: standing.size,
             lag: standing.lag,
+            generation: standing.generation,
             contactMilliseconds: standing.contactAge.map { UInt64($0) },
-            fault: standing.fault
+            fault: standing.fault,
+            nodes: standing.members.map {
+                ClusterNodeAnswer(
+                    $0,
+                    of: max(standing.clusterSize, standing.size),
+                    readAgo: standing.membersAge
+                )
+            }
         )
     }
 }

@@ -7,7 +7,7 @@ enum PageTable {
     static let routes: [Route] =
         loginPages + assetRoutes + searchPages + customerPages
         + differencePages + customerForms + ownPages
-        + overviewPages + eventPages + healthPages + auditPages
+        + overviewPages + eventPages + healthPages + nodePages + auditPages
         + reportPages + catalogPages + deliveryPages + settingsPages + exportPages
 
     /// The pages of a server, with those of the simulated store that stands beside it; nil: none does.

@@ -16,6 +16,8 @@ package struct HealthPage: Sendable {
     package var report: @Sendable (ReportKind) -> String?
     /// Where the events of a source are.
     package var source: @Sendable (String) -> String?
+    /// Where the machines of the cluster are; nil: the ledger stands on one.
+    package var nodes: String?
     /// The version that runs.
     package var version: String
 
@@ -57,6 +59,11 @@ package struct HealthPage: Sendable {
             page.card(HealthWords.stages[language], id: "stages") { write(stages, to: &$0) }
         }
         page.card(HealthWords.storage[language], id: "storage") { writeStorage(to: &$0) }
+        if let nodes {
+            page.element("p") { page in
+                page.element("a", ["href": nodes]) { $0.write(NodesWords.title[language]) }
+            }
+        }
     }
 
     private func writeJobs(to page: inout XMLText) {

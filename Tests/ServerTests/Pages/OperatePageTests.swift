@@ -34,7 +34,7 @@ struct `Pages of what the ledger does` {
         "/console/reports/customers", "/console/reports/revenue", "/console/reports/refunds",
         "/console/reports/funnel", "/console/reports/stages", "/console/reports/errors",
         "/console/reports/experiments", "/console/catalog", "/console/deliveries",
-        "/console/settings", "/console/exports",
+        "/console/settings", "/console/exports", "/console/nodes",
     ]
 
     @Test(arguments: ["en", "ja", "zh-Hant"])
@@ -55,7 +55,7 @@ struct `Pages of what the ledger does` {
 
     @Test func `give their lists as tables and as lines`() async throws {
         try await Self.with { server in
-            for path in ["events", "audit", "health", "catalog", "reports/revenue"] {
+            for path in ["events", "audit", "health", "catalog", "nodes", "reports/revenue"] {
                 for form in ["csv", "ndjson"] {
                     let list = try await server.page("/console/\(path).\(form)", as: .admin)
                     #expect(list.status == 200, "\(path) \(list.body)")
@@ -71,6 +71,7 @@ struct `Pages of what the ledger does` {
             (.read, "audit", false), (.support, "deliveries", false), (.metrics, "health", false),
             (.read, "settings", false), (.read, "exports", false),
             (.read, "reports/revenue", true), (.audit, "audit", true),
+            (.support, "nodes", true), (.metrics, "nodes", false),
             (.support, "health", true), (.support, "exports", true), (.admin, "settings", true),
         ]
         try await Self.with { server in

@@ -24,6 +24,7 @@ struct `Who may see a page` {
         )
         var rights: [String: Set<Scope>] = [
             "showOverviewPage": all, "showEventsPage": all, "showHealthPage": all,
+            "showNodesPage": all,
             // Support names the customer first.
             "streamEventsPage": reports, "showEventPage": reports,
             "showAuditPage": [.audit, .admin], "auditFromPage": [.audit, .admin],

@@ -31,6 +31,7 @@ extension PageTable {
             report: { call.link(toReport: $0) },
             source: { call.link(["events"], [(.source, $0)]) }
         )
+        if service.cluster != nil { page.nodes = call.link(["nodes"]) }
         if call.mayReport {
             let environment = try call.environment()
             let point = BitemporalPoint(at: call.now, knownAt: .everything)

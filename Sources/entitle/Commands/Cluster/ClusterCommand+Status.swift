@@ -35,15 +35,7 @@ extension ClusterCommand {
                 leader: row.lease.node.isEmpty || row.lease.isLast ? nil : row.lease.node,
                 leaderAddress: row.lease.address.isEmpty ? nil : row.lease.address,
                 endedBy: row.lease.isLast ? row.lease.node : nil,
-                nodes: members.map { member in
-                    ClusterNodeAnswer(
-                        node: member.name,
-                        address: member.address,
-                        sequence: member.size,
-                        lag: row.end.size - min(row.end.size, member.size),
-                        seenSecondsAgo: UInt64(max(0, member.age))
-                    )
-                }
+                nodes: members.map { ClusterNodeAnswer($0, of: row.end.size) }
             )
             Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
         }

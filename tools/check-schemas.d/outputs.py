@@ -11,6 +11,7 @@ import time
 
 from harness.app_store import AppStore
 from harness.server import Server
+from machines import clustered
 from schemas import FOLDER, fail
 
 # Within which a server tells of a grant; and how long the grant is, which time ends.
@@ -104,6 +105,7 @@ def outputs(schemas, entitle, history):
     schemas.check("doctor", entitle("doctor", "--json", exits=(0, 1)), "doctor --json")
     schemas.check("cluster-check", entitle.plain("cluster", "check", "--postgres", "host=/nowhere", "--json", exits=(1,)),
                   "cluster check --json")
+    clustered(schemas, entitle)
     schemas.check("config", entitle("config", "show", "--json"), "config show --json")
     exported(schemas, entitle, history, answers)
     schemas.check("catalog", [json.load(open(file("catalog.json"), encoding="utf-8"))]

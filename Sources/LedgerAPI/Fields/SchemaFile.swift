@@ -103,6 +103,11 @@ package struct SchemaFile: Sendable {
             ClusterCheckAnswer.self,
             "`cluster check --json`: what of a PostgreSQL could lose what it acknowledged."
         ),
+        SchemaFile(
+            "cluster-status",
+            ClusterStatusAnswer.self,
+            "`cluster status --json`: who leads, which machines there are, and how far each is."
+        ),
         SchemaFile("config", ConfigurationAnswer.self, "`config show --json`."),
         SchemaFile(
             "diff",

@@ -129,10 +129,6 @@ def keys_changed(cluster):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         keys = list(pool.map(made, machines * 3))
 
-    told = machines[1].ask("GET", "/v1/cluster", cluster.key)[2]
-    if [node["node"] for node in told["nodes"]] != [machine.name for machine in machines]:
-        return ["a machine does not know of the others: %s" % told]
-
     def taken(machine, key):
         return machine.ask("GET", "/v1/events?limit=1", key["key"])[0] == 200
     try:
@@ -177,4 +173,18 @@ def left(cluster, root):
     if cluster.tool.run(first.ledger, "cluster", "leave", "--end-cluster").returncode == 0:
         found.append("a second directory goes on")
     first.stop()
+    return found
+
+
+def known(cluster):
+    """Each machine knows of the others, and shows them to people. Returns what is wrong."""
+    found = []
+    for machine in cluster.machines.values():
+        told = machine.ask("GET", "/v1/cluster", cluster.key)[2]
+        shown = machine.ask("GET", "/console/nodes.json", cluster.key)[2]["cluster"]
+        for one in (told, shown):
+            if [node["node"] for node in one["nodes"]] != list(cluster.machines):
+                found.append("server %s does not know of the others: %s" % (machine.name, one))
+        if 'href="/console/nodes' not in machine.ask("GET", "/console/health", cluster.key)[2]:
+            found.append("server %s: its page of health leads to no page of machines" % machine.name)
     return found

@@ -19,8 +19,8 @@ import urllib.parse
 from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
-from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, keys_changed, killed, left, refilled, stopped, \
-    wait
+from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, keys_changed, killed, known, left, refilled, \
+    stopped, wait
 import http.client
 
 NAMES = ("a", "b", "c")
@@ -242,7 +242,7 @@ def run(tool, folder, pair, chance, kills):
         erasures.stop_within(chance)
         erasures.without_one()
         refilled(cluster, chance)
-        changed = keys_changed(cluster)
+        changed = keys_changed(cluster) + known(cluster)
         for client in clients:
             client.ending.set()
         for client in clients:

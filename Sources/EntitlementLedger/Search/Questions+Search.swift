@@ -24,7 +24,7 @@ package enum IdentifierMatch: Sendable, Hashable {
 package struct IdentifierSearch: Sendable, Hashable {
     /// What the id names.
     package var matches: [IdentifierMatch] = []
-    /// Events whose transactions are not read yet: the log's first ones, behind those that are.
+    /// Events whose transactions are not read yet, about.
     package var unread: UInt64 = 0
 
     /// Begins with nothing.
@@ -51,7 +51,7 @@ extension Questions {
         at now: Instant
     ) throws -> IdentifierSearch {
         let size = try size()
-        if views.end < size { try views.catchUp() }
+        try catchUpViews()
         var search = IdentifierSearch()
         if let customer = CustomerID(text),
             try recordedStream(.customer(customer), in: environment) != nil
@@ -86,13 +86,19 @@ extension Questions {
 
     /// The streams in whose records a transaction's id stands, and how many records were not looked at.
     ///
-    /// The last records that are not read yet are read here: what was just bought is found.
+    /// The last records that are not read yet are read here: what was just bought is found; and so are
+    /// the streams of shards that an erasure has emptied.
     private func streams(
         ofTransaction text: String,
         size: UInt64
     ) throws -> (streams: [UInt64], unread: UInt64) {
         let before = try vault.identifiersEnd()
-        var streams = Set(try vault.streams(holding: text))
+        var outdated = Set(try vault.outdatedShards())
+        var streams: Set<UInt64> = []
+        for stream in try vault.streams(holding: text)
+        where try heldIdentifiers(of: stream, below: size).held.contains(text) {
+            streams.insert(stream)
+        }
         // A table that was emptied meanwhile holds no more than is left of it.
         let end = min(before, try vault.identifiersEnd(), size)
         let start = max(end, size - min(size, IdentifierFollower.batch))
@@ -100,7 +106,32 @@ extension Questions {
         where held.text.isSame(as: text) {
             streams.insert(held.stream)
         }
-        return (streams.sorted(), start - end)
+        outdated.formUnion(try vault.outdatedShards())
+        let (others, unread) = try self.streams(ofTransaction: text, in: outdated, below: end)
+        return (streams.union(others).sorted(), unread + start - end)
+    }
+
+    /// The same of shards that an erasure has emptied, within the records of a batch.
+    private func streams(
+        ofTransaction text: String,
+        in shards: Set<Int>,
+        below end: UInt64
+    ) throws -> (streams: Set<UInt64>, unread: UInt64) {
+        var streams: Set<UInt64> = []
+        var (read, unread) = (UInt64(0), UInt64(0))
+        for shard in shards.sorted() {
+            for stream in try vault.streams(ofShard: shard) {
+                guard read < IdentifierFollower.batch else {
+                    // Each has one at least.
+                    unread += 1
+                    continue
+                }
+                let found = try heldIdentifiers(of: stream, below: end)
+                read += found.read
+                if found.held.contains(text) { streams.insert(stream) }
+            }
+        }
+        return (streams, unread)
     }
 
     /// The purchases that a text may name.
@@ -135,4 +166,9 @@ extension Questions {
         )
         return try ownership.owner(at: instant).flatMap { try vault.customer(of: $0) }
     }
+}
+
+extension Set<HeldIdentifier> {
+    /// Whether an id is one of them, byte by byte.
+    fileprivate func contains(_ text: String) -> Bool { contains { $0.text.isSame(as: text) } }
 }

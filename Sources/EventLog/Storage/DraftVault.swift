@@ -100,6 +100,14 @@ package final class DraftVault: Vault {
     }
 
     /// The base's.
+    package func outdatedShards() throws -> [Int] { try base.outdatedShards() }
+
+    /// The base's.
+    package func streams(ofShard shard: Int) throws -> [UInt64] {
+        try base.streams(ofShard: shard)
+    }
+
+    /// The base's.
     package func checkIdentifiers() throws { try base.checkIdentifiers() }
 
     /// Adds none: what a draft records goes with it.

@@ -21,10 +21,19 @@ package protocol IdentifierReader: Sendable {
     /// How many of the log's first records it was filled from.
     func identifiersEnd() throws -> UInt64
 
-    /// The streams in whose records an id stands, of those records, ascending; none that is erased.
+    /// The streams in whose records an id may stand, of those records, ascending; none that is erased.
+    ///
+    /// They are found by some bits of its digest: whether it stands there, the records say.
     ///
     /// Cost: a digest and a look-up for each shard.
     func streams(holding identifier: String) throws -> [UInt64]
+
+    /// Shards whose ids went with the key that they were found by, ascending: an erasure took somebody
+    /// who shared it. Those of the streams that stayed are to be read again.
+    func outdatedShards() throws -> [Int]
+
+    /// The streams of an outdated shard, none that is erased.
+    func streams(ofShard shard: Int) throws -> [UInt64]
 
     /// Bytes that it takes on a disk; nil: it stands on none.
     func identifiersByteCount() throws -> Int?
@@ -36,6 +45,12 @@ package protocol IdentifierReader: Sendable {
 }
 
 extension IdentifierReader {
+    /// None, where an erasure leaves all others in their place.
+    package func outdatedShards() throws -> [Int] { [] }
+
+    /// None: no shard is outdated.
+    package func streams(ofShard shard: Int) throws -> [UInt64] { [] }
+
     /// None, for a table in memory.
     package func identifiersByteCount() throws -> Int? { nil }
 }
@@ -53,6 +68,15 @@ package protocol IdentifierKeeper: IdentifierReader {
         upTo end: UInt64
     ) throws -> Bool
 
+    /// Adds all ids of an outdated shard, of the records that it was filled from, durably; it is
+    /// outdated no more.
+    func add(_ identifiers: some Collection<HeldIdentifier>, ofOutdated shard: Int) throws
+
     /// Removes all of them, to be filled anew.
     func removeIdentifiers() throws
+}
+
+extension IdentifierKeeper {
+    /// Adds none: no shard is outdated.
+    package func add(_ identifiers: some Collection<HeldIdentifier>, ofOutdated shard: Int) {}
 }

@@ -144,14 +144,7 @@ extension LMDBVault {
                 )
                 try journal?.append(items)
             }
-            try identifiers.rotate(
-                keys.replaced.keys,
-                from: old,
-                to: keys,
-                without: gone,
-                using: &randomness,
-                transaction
-            )
+            try identifiers.rotate(keys.replaced.keys, from: old, to: keys, transaction)
             for stream in erasure.streams {
                 let tombstone = VaultTombstone.bytes(of: stream)
                 try transaction.put(streams, Key(stream), tombstone.span)

@@ -138,4 +138,72 @@ struct `A search by a transaction's id` {
             #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
         }
     }
+
+    private static func stream(_ number: Int, in scratch: ScratchLedger) throws -> UInt64 {
+        let name = StreamName(
+            environment: StoreEnvironment.production.rawValue,
+            subject: "purchase/play_store/token-\(number)"
+        )
+        return try #require(try scratch.directory.vault.stream(of: name))
+    }
+
+    // An erasure takes the key of a shard; whoever shares it is read again from the log.
+    @Test
+    func `finds who shares a shard with one who was erased, before and after it is read again`()
+        async throws
+    {
+        try await ScratchLedger.with { scratch in
+            // Two of one shard: among so many there are some.
+            var shards: [Int: Int] = [:]
+            var pair: (gone: Int, stays: Int)?
+            for number in 0..<4000 where pair == nil {
+                try Self.buy(
+                    "user-\(number)",
+                    "play_store/token-\(number)",
+                    "GPA.\(number)",
+                    in: scratch
+                )
+                let shard = StreamNumber.shard(of: try Self.stream(number, in: scratch))
+                if let other = shards.updateValue(number, forKey: shard) { pair = (number, other) }
+            }
+            let (gone, stays) = try #require(pair)
+            while try scratch.ledger.identifiers.readOn() > 0 {}
+            #expect(try Self.found("GPA.\(stays)", in: scratch.ledger).count == 1)
+            let request = Request(id: "e", source: Source.support, environment: .production)
+            guard
+                case .erased = try scratch.ledger.eraser.erase(
+                    [CustomerID(stringLiteral: "user-\(gone)")],
+                    request,
+                    reading: StoredEvidenceNames()
+                )
+            else { throw NotRecorded() }
+            let vault = scratch.directory.vault
+            #expect(try !vault.outdatedShards().isEmpty)
+            #expect(try vault.streams(holding: "GPA.\(stays)") == [], "it is not in the table")
+            #expect(try Self.found("GPA.\(stays)", in: scratch.ledger).count == 1)
+            #expect(try Self.found("GPA.\(gone)", in: scratch.ledger) == [])
+            while try scratch.ledger.identifiers.readOn() > 0 {}
+            #expect(try vault.outdatedShards() == [])
+            let stream = try Self.stream(stays, in: scratch)
+            #expect(try vault.streams(holding: "GPA.\(stays)") == [stream])
+            #expect(try Self.found("GPA.\(stays)", in: scratch.ledger).count == 1)
+            #expect(try Self.found("GPA.\(gone)", in: scratch.ledger) == [])
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
+        }
+    }
+
+    // The table holds some bits of a digest, which others may share.
+    @Test func `believes only what stands in a record`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.buy("ann", "play_store/token-1", Self.order, in: scratch)
+            #expect(try scratch.ledger.identifiers.readOn() == 0)
+            let stream = try Self.stream(1, in: scratch)
+            let size = try scratch.ledger.questions.size()
+            let other = HeldIdentifier(stream: stream, text: "GPA.other")
+            try scratch.directory.vault.add([other], from: size, upTo: size)
+            #expect(try scratch.directory.vault.streams(holding: "GPA.other") == [stream])
+            #expect(try Self.found("GPA.other", in: scratch.ledger) == [])
+            #expect(try Self.found(Self.order, in: scratch.ledger) == [Self.match])
+        }
+    }
 }

@@ -132,17 +132,38 @@ struct `Ids of a vault` {
     }
 
     // Z6
-    @Test func `go with their stream, and stay for those that share its shard`() async throws {
+    @Test func `go with their stream, and come back for those that share its shard`() async throws {
         try await withScratchDirectory { folder in
             let place = try Place(folder)
             let (streams, gone) = try place.open { vault in
                 let streams = try Self.fill(vault, 400)
                 // Two of one shard: among so many there are some.
-                let shards = Dictionary(grouping: streams, by: StreamNumber.shard(of:))
+                let others = streams.dropFirst(3)
+                let shards = Dictionary(grouping: others, by: StreamNumber.shard(of:))
                 let pair = try #require(shards.values.first { $0.count > 1 })
                 let gone = [streams[0], pair[0]]
+                #expect(try vault.outdatedShards() == [])
                 try Self.erase(gone, in: vault)
+                // Read before it was erased, and added behind the erasure.
+                let late = [HeldIdentifier(stream: streams[0], text: "late")]
+                #expect(try vault.add(late, from: 50, upTo: 50))
+                #expect(try vault.streams(holding: "late") == [])
                 return (streams, Set(gone))
+            }
+            let outdated = Set(gone.map(StreamNumber.shard(of:)))
+            // Each look makes a digest for each shard: some of those that nothing happens to do.
+            let looked = streams.enumerated().filter { number, stream in
+                outdated.contains(StreamNumber.shard(of: stream)) || number.isMultiple(of: 50)
+            }
+            try place.open { vault in
+                #expect(try vault.outdatedShards() == outdated.sorted())
+                for (number, stream) in looked {
+                    let isHeld = !outdated.contains(StreamNumber.shard(of: stream))
+                    let found = try vault.streams(holding: Self.order(number))
+                    #expect(found == (isHeld ? [stream] : []))
+                }
+                try vault.checkIdentifiers()
+                try Self.completeAll(vault, streams, outdated)
             }
             for key in [Self.masterKey, Self.masterKey.reversed().map { $0 ^ 1 }] {
                 if key != Self.masterKey {
@@ -155,16 +176,15 @@ struct `Ids of a vault` {
                     )
                 }
                 try place.open(key) { vault in
-                    for (number, stream) in streams.enumerated() {
+                    for (number, stream) in looked {
                         let found = try vault.streams(holding: Self.order(number))
                         #expect(found == (gone.contains(stream) ? [] : [stream]))
                     }
                     #expect(try vault.streams(holding: "shared").contains(streams[1]))
                     #expect(try !vault.streams(holding: "shared").contains(streams[0]))
                     #expect(try vault.identifiersEnd() == 50, "nothing is read again")
+                    #expect(try vault.outdatedShards() == [])
                     try vault.checkIdentifiers()
-                    let late = [HeldIdentifier(stream: streams[0], text: "late")]
-                    #expect(try vault.add(late, from: 50, upTo: 50))
                 }
             }
             for number in 0..<3 {
@@ -173,6 +193,59 @@ struct `Ids of a vault` {
                 #expect(try !place.holds(Array(SHA256.hash(data: Data(id)).prefix(8))))
             }
             #expect(try place.holds(Array("identifiers".utf8)), "the control: files are searched")
+        }
+    }
+
+    /// Adds the ids of outdated shards, as one does who read them again, twice.
+    private static func completeAll(
+        _ vault: LMDBVault,
+        _ streams: [UInt64],
+        _ outdated: Set<Int>
+    ) throws {
+        for shard in outdated {
+            let all = streams.filter { StreamNumber.shard(of: $0) == shard }
+            let standing = try all.filter { try vault.name(of: $0) != nil }
+            #expect(try vault.streams(ofShard: shard).sorted() == standing.sorted())
+            let held = streams.enumerated().map { HeldIdentifier(stream: $1, text: order($0)) }
+            let shared = streams.prefix(3).map { HeldIdentifier(stream: $0, text: "shared") }
+            let read = (held + shared).filter { standing.contains($0.stream) }
+            for _ in 0..<2 { try vault.add(read, ofOutdated: shard) }
+        }
+    }
+
+    // Each batch falls on every page; what it frees is used again by the next part of it.
+    @Test func `take little more than themselves, however many batches they come in`() async throws
+    {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            try place.open { vault in
+                let streams = try (0..<2500).map { try vault.reserveStream(of: Self.name($0)) }
+                try vault.commitAll()
+                var added = 0
+                for batch in UInt64(0)..<10 {
+                    var held: Set<HeldIdentifier> = []
+                    for stream in streams {
+                        held.insert(HeldIdentifier(stream: stream, text: Self.order(added)))
+                        added += 1
+                    }
+                    #expect(try vault.add(held, from: batch, upTo: batch + 1))
+                }
+                try vault.checkIdentifiers()
+                let cover = try #require(try vault.identifiers.cover())
+                #expect(cover.count == UInt64(added) && cover.end == 10)
+                for number in stride(from: 0, to: added, by: 1999) {
+                    let found = try vault.streams(holding: Self.order(number))
+                    #expect(found == [streams[number % streams.count]])
+                }
+                let table = try #require(try vault.identifiersByteCount())
+                #expect(table < 40 * added)
+                let others = try vault.environment.read { transaction in
+                    try transaction.byteCount(vault.streams)
+                        + transaction.byteCount(vault.names.names)
+                }
+                let file = vault.environment.usedByteCount
+                #expect(file < table * 3 / 2 + others + 1 << 18, "\(file) for \(table)")
+            }
         }
     }
 
@@ -200,12 +273,54 @@ struct `Ids of a vault` {
             try place.damage { transaction, table in
                 var keys: [Key] = []
                 try transaction.scan(table) { key in keys.append(Key(key)) }
-                for key in keys where key.count == 16 { _ = try transaction.delete(table, key) }
+                for key in keys where (0..<key.count).contains(where: { key[$0] != 0 }) {
+                    _ = try transaction.delete(table, key)
+                }
             }
             let found = try place.open { vault in
                 #expect(throws: LogStorageFault.self) { try vault.checkIdentifiers() }
             }
             #expect(found?.code == .damaged)
+        }
+    }
+
+    @Test func `of a torn row, or of an older table, are told or none`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let streams = try place.open { try Self.fill($0, 5) }
+            try place.damage { transaction, table in
+                var keys: [Key] = []
+                try transaction.scan(table) { key in keys.append(Key(key)) }
+                for key in keys.dropFirst() { try transaction.put(table, key, [1, 2, 3].span) }
+            }
+            try place.open { vault in
+                let search = #expect(throws: LogStorageFault.self) {
+                    try vault.streams(holding: Self.order(1))
+                }
+                #expect(search?.code == .damaged)
+                let check = #expect(throws: LogStorageFault.self) { try vault.checkIdentifiers() }
+                #expect(check?.code == .damaged)
+                #expect(try vault.identifiersEnd() == 50, "the control")
+                try Self.erase([streams[0]], in: vault)
+                #expect(try vault.identifiersEnd() == 0, "to be filled from the log")
+            }
+            try place.damage { transaction, table in
+                let cover = [UInt8](repeating: 1, count: 32)
+                try transaction.put(table, Key(0), cover.span)
+                try transaction.put(table, Key(1, 2), cover.span)
+            }
+            try place.open { vault in
+                #expect(try vault.identifiersEnd() == 0)
+                #expect(try vault.streams(holding: Self.order(1)) == [])
+                let id = HeldIdentifier(stream: streams[1], text: Self.order(1))
+                #expect(try vault.add([id], from: 0, upTo: 1))
+                #expect(try vault.streams(holding: Self.order(1)) == [streams[1]])
+                try vault.checkIdentifiers()
+            }
+            try place.damage { transaction, table in
+                let isThere = try transaction.contains(table, Key(1, 2))
+                #expect(!isThere, "the older rows are gone")
+            }
         }
     }
 }

@@ -3,30 +3,38 @@ import LMDB
 
 /// Finds streams by the ids that stand sealed in their records (row 8.6).
 ///
-/// The table `identifiers` is derived from the log and follows behind it. A key is the shard of the stream,
-/// 52 bits of the id's digest under the shard's epoch key, and the stream; its value is the id, sealed
-/// under that epoch key and bound to the table's key. So what is found is believed only where it opens to
-/// the id that was asked for, and a shard is sealed anew from the table alone. Under a key of 8 bytes,
-/// which no id has, stands what the table covers.
+/// The table `identifiers` is derived from the log and follows behind it. A key is a bucket: the shard of
+/// the streams and the first bits of the digests under that shard's epoch key; its value holds the rows,
+/// ascending and of 10 bytes each: more bits of a digest, and a stream. The id itself stands nowhere in
+/// it: whoever finds a stream looks for the id in its records. So a shard whose epoch key goes is emptied
+/// and noted down, to be read from the log again. Under a key of its own stands what the table covers.
 struct VaultIdentifiers: Sendable {
     private let environment: LMDB.Environment
     /// nil: who only reads opened a vault that has none yet.
     private let table: Table?
 
     private static let coverKey = Key(0)
-    private static let coverCount = 32
-    /// Apart from names, of which digests are made under the same keys: no environment has this number.
-    private static let mark: UInt8 = 0xFF
+    private static let coverCount = 40
+
+    /// Rows below which they are written in one commit.
+    private static let fewRows = 1 << 10
+    /// Commits of more rows, each for a part of the buckets.
+    ///
+    /// Digests fall anywhere, so that a batch writes each page of the table anew, and LMDB uses the old
+    /// ones only two commits later: in one commit a batch would have the table stand there three times.
+    private static let partCount = 16
 
     /// What the table holds.
     struct Cover {
         /// How many of the log's first records it was filled from.
         var end: UInt64 = 0
-        /// Of the epoch keys that it is sealed under: one that another program left behind is of none.
+        /// Of the epoch keys that it is made under: one that another program left behind is of none.
         var generation: UInt64
         var count: UInt64 = 0
         /// Of the fingerprints of its rows.
         var sum: UInt64 = 0
+        /// Shards that an erasure emptied, ascending.
+        var outdated: [Int] = []
     }
 
     init(environment: LMDB.Environment, isReadOnly: Bool) throws {
@@ -44,12 +52,19 @@ struct VaultIdentifiers: Sendable {
     ) throws -> Cover? {
         guard let table else { return nil }
         return try transaction.get(table, Self.coverKey) { value -> Cover? in
-            guard value.count == Self.coverCount else { return nil }
+            // An older table, whose rows held the ids sealed, has a shorter one: it holds nothing.
+            guard value.count >= Self.coverCount else { return nil }
+            let outdated = stride(from: Self.coverCount, to: value.count - 1, by: 2)
+            guard value.uint64(at: 32) == UInt64(value.count - Self.coverCount) / 2 else {
+                return nil
+            }
             return Cover(
                 end: value.uint64(at: 0),
                 generation: value.uint64(at: 8),
                 count: value.uint64(at: 16),
-                sum: value.uint64(at: 24)
+                sum: value.uint64(at: 24),
+                outdated: outdated.map { Int(value.loadUInt16(at: $0)) }
+                    .filter { $0 < StreamNumber.shardCount }
             )
         } ?? nil
     }
@@ -60,7 +75,7 @@ struct VaultIdentifiers: Sendable {
         return try environment.read { try $0.byteCount(table) }
     }
 
-    /// The streams that hold an id, ascending; nil: the table is not of these epoch keys.
+    /// Streams that may hold an id, ascending; nil: the table is not of these epoch keys.
     func streams(holding identifier: String, _ epochs: EpochKeys) throws -> [UInt64]? {
         let id = Array(identifier.utf8)
         return try environment.read { transaction in
@@ -68,15 +83,50 @@ struct VaultIdentifiers: Sendable {
             guard cover.generation == epochs.generation else { return nil }
             var found: [UInt64] = []
             for shard in 0..<StreamNumber.shardCount {
-                let place = Self.place(of: id, shard, epochs)
-                try transaction.scan(table, from: Key(place, 0)) { key, value in
-                    guard let row = Row(key), row.place == place else { return false }
-                    if Self.open(value, at: row, epochs) == id { found.append(row.stream) }
-                    return true
+                let place = IdentifierPlace(of: id, shard: shard, epochs)
+                let counters = try transaction.get(table, Self.key(of: place.bucket)) { value in
+                    try Self.counters(of: place.tag, in: value)
+                }
+                for counter in counters ?? [] {
+                    found.append(StreamNumber.number(counter: counter, shard: shard))
                 }
             }
             return found.sorted()
         }
+    }
+
+    private static func counters(of tag: UInt32, in bucket: Span<UInt8>) throws -> [UInt64] {
+        let count = try rowCount(of: bucket)
+        let first = IdentifierRow.partition(count) { IdentifierRow($0, of: bucket).tag < tag }
+        var counters: [UInt64] = []
+        for number in first..<count {
+            let row = IdentifierRow(number, of: bucket)
+            guard row.tag == tag else { break }
+            counters.append(row.counter)
+        }
+        return counters
+    }
+
+    private static func rowCount(of bucket: Span<UInt8>) throws -> Int {
+        guard bucket.count.isMultiple(of: IdentifierRow.byteCount) else {
+            throw LogStorageFault(.damaged, "the vault's ids are not whole")
+        }
+        return bucket.count / IdentifierRow.byteCount
+    }
+
+    /// The rows of a bucket, ascending.
+    private func rows<Transaction: ReadableTransaction & ~Copyable>(
+        of bucket: Int,
+        _ table: Table,
+        _ transaction: borrowing Transaction
+    ) throws -> [IdentifierRow] {
+        try transaction.get(table, Self.key(of: bucket)) { value in
+            var rows: [IdentifierRow] = []
+            for number in 0..<(try Self.rowCount(of: value)) {
+                rows.append(IdentifierRow(number, of: value))
+            }
+            return rows
+        } ?? []
     }
 
     /// Checks that every row is there, as it was written, and found by its key.
@@ -86,12 +136,12 @@ struct VaultIdentifiers: Sendable {
         try environment.read { transaction in
             guard let table, let cover = try cover(transaction) else { return }
             var (count, sum) = (UInt64(0), UInt64(0))
-            try transaction.scan(table, from: nil) { key, value in
-                guard let row = Row(key) else { return true }
-                count += 1
-                sum &+= row.fingerprint(value)
-                // A damaged branch leads past rows that a scan still meets.
-                return try transaction.contains(table, row.key)
+            // Each is looked up: a damaged branch leads past buckets that a scan still meets.
+            for bucket in 0..<IdentifierPlace.bucketCount {
+                for row in try rows(of: bucket, table, transaction) {
+                    count += 1
+                    sum &+= row.fingerprint(in: bucket)
+                }
             }
             guard count == cover.count, sum == cover.sum else {
                 throw LogStorageFault(.damaged, "the vault's ids are not those that were written")
@@ -102,34 +152,47 @@ struct VaultIdentifiers: Sendable {
     // MARK: Writing
 
     /// Adds ids of records from where the table ends; false: it ends elsewhere.
+    ///
+    /// It ends where it ended until the last of them is written; what was stopped is added again.
     func add(
         _ identifiers: Set<HeldIdentifier>,
         from start: UInt64,
         upTo end: UInt64,
-        _ epochs: EpochKeys,
-        using randomness: inout RandomSource
+        _ epochs: EpochKeys
     ) throws -> Bool {
         guard let table else { return false }
-        let rows = identifiers.map { held in
-            let id = Array(held.text.utf8)
-            let place = Self.place(of: id, StreamNumber.shard(of: held.stream), epochs)
-            return (row: Row(place: place, stream: held.stream), id: id)
-        }.sorted { $0.row < $1.row }
-        var drawn = randomness
-        defer { randomness = drawn }
-        return try environment.write(growingBy: MapSize.growth) { transaction in
-            var next = try cover(transaction) ?? Cover(generation: epochs.generation)
-            if next.generation != epochs.generation {
-                try transaction.clear(table)
-                next = Cover(generation: epochs.generation)
+        var rest = Self.placed(identifiers, epochs)[...]
+        let parts = rest.count < Self.fewRows ? 1 : Self.partCount
+        for part in 1...parts {
+            // Fits: buckets are few.
+            let limit = IdentifierPlace.bucketCount * part / parts
+            let rows = rest.prefix { $0.bucket < limit }
+            rest = rest.dropFirst(rows.count)
+            guard part == parts || !rows.isEmpty else { continue }
+            let isAdded = try environment.write(growingBy: MapSize.growth) { transaction in
+                var next = try begun(table, epochs, transaction)
+                guard next.end == start else { return false }
+                try put(rows, table, &next, transaction)
+                if part == parts { next.end = end }
+                try put(next, table, transaction)
+                return true
             }
-            guard next.end == start else { return false }
-            for (row, id) in rows where try !transaction.contains(table, row.key) {
-                try put(id, at: row, table, &next, epochs, &drawn, transaction)
-            }
-            next.end = end
-            try put(next, transaction)
-            return true
+            guard isAdded else { return false }
+        }
+        return true
+    }
+
+    /// Adds what was read again of a shard that an erasure emptied.
+    func complete(_ shard: Int, _ identifiers: Set<HeldIdentifier>, _ epochs: EpochKeys) throws {
+        guard let table else { return }
+        let rows = Self.placed(identifiers, epochs)
+        try environment.write(growingBy: MapSize.growth) { transaction in
+            guard var next = try cover(transaction), next.generation == epochs.generation,
+                let place = next.outdated.firstIndex(of: shard)
+            else { return }
+            next.outdated.remove(at: place)
+            try put(rows[...], table, &next, transaction)
+            try put(next, table, transaction)
         }
     }
 
@@ -139,144 +202,115 @@ struct VaultIdentifiers: Sendable {
         try environment.write { try $0.clear(table) }
     }
 
-    /// Seals the rows of some shards anew, without those of streams that go.
+    /// Empties some shards, whose epoch keys go, and notes them down.
     ///
-    /// What does not open is damaged: then the table is emptied, to be filled from the log.
+    /// Where it is damaged the whole table is emptied, to be filled from the log.
     func rotate(
         _ shards: some Collection<Int>,
         from old: EpochKeys,
         to new: EpochKeys,
-        without gone: Set<UInt64>,
-        using randomness: inout RandomSource,
         _ transaction: borrowing WriteTransaction
     ) throws {
         guard let table, var next = try cover(transaction) else { return }
-        for shard in shards.sorted() {
-            let rows = try rows(of: shard, table, old, transaction)
-            guard next.generation == old.generation, let rows else {
-                return try transaction.clear(table)
-            }
-            for (row, id, fingerprint) in rows {
-                _ = try transaction.delete(table, row.key)
-                next.count &-= 1
-                next.sum &-= fingerprint
-                guard !gone.contains(row.stream) else { continue }
-                let moved = Row(place: Self.place(of: id, shard, new), stream: row.stream)
-                try put(id, at: moved, table, &next, new, &randomness, transaction)
+        guard next.generation == old.generation else { return try transaction.clear(table) }
+        var outdated = Set(next.outdated)
+        for shard in shards {
+            for bucket in IdentifierPlace.buckets(of: shard) {
+                // What is damaged does not stay.
+                guard let rows = try? rows(of: bucket, table, transaction) else {
+                    return try transaction.clear(table)
+                }
+                guard !rows.isEmpty else { continue }
+                _ = try transaction.delete(table, Self.key(of: bucket))
+                outdated.insert(shard)
+                for row in rows {
+                    next.count &-= 1
+                    next.sum &-= row.fingerprint(in: bucket)
+                }
             }
         }
+        next.outdated = outdated.sorted()
         next.generation = new.generation
-        try put(next, transaction)
+        try put(next, table, transaction)
     }
 
-    /// The rows of a shard, opened; nil: one does not open.
-    private func rows(
-        of shard: Int,
+    /// What the table holds; one that holds nothing, or is of other epoch keys, is emptied.
+    private func begun(
         _ table: Table,
         _ epochs: EpochKeys,
         _ transaction: borrowing WriteTransaction
-    ) throws -> [(row: Row, id: [UInt8], fingerprint: UInt64)]? {
-        var rows: [(row: Row, id: [UInt8], fingerprint: UInt64)] = []
-        var isWhole = true
-        let first = VaultNames.Name.first(of: shard).high
-        try transaction.scan(table, from: Key(first, 0)) { key, value in
-            guard let row = Row(key), row.shard == shard else { return false }
-            guard let id = Self.open(value, at: row, epochs) else {
-                isWhole = false
-                return false
-            }
-            rows.append((row, id, row.fingerprint(value)))
-            return true
+    ) throws -> Cover {
+        if let cover = try cover(transaction), cover.generation == epochs.generation {
+            return cover
         }
-        return isWhole ? rows : nil
+        try transaction.clear(table)
+        return Cover(generation: epochs.generation)
+    }
+
+    private typealias PlacedRow = (bucket: Int, row: IdentifierRow)
+
+    /// The rows of ids, in the order of the table.
+    private static func placed(
+        _ identifiers: Set<HeldIdentifier>,
+        _ epochs: EpochKeys
+    ) -> [PlacedRow] {
+        identifiers.compactMap { held -> PlacedRow? in
+            let place = IdentifierPlace(
+                of: Array(held.text.utf8),
+                shard: StreamNumber.shard(of: held.stream),
+                epochs
+            )
+            return IdentifierRow(place, stream: held.stream).map { (place.bucket, $0) }
+        }.sorted { ($0.bucket, $0.row) < ($1.bucket, $1.row) }
+    }
+
+    /// Adds rows to their buckets, each once.
+    private func put(
+        _ rows: ArraySlice<PlacedRow>,
+        _ table: Table,
+        _ cover: inout Cover,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        var rest = rows
+        while let bucket = rest.first?.bucket {
+            let added = rest.prefix { $0.bucket == bucket }
+            rest = rest.dropFirst(added.count)
+            var all = try self.rows(of: bucket, table, transaction)
+            let before = all.count
+            for (_, row) in added {
+                let place = IdentifierRow.partition(all.count) { all[$0] < row }
+                guard place == all.count || all[place] != row else { continue }
+                all.insert(row, at: place)
+                cover.count &+= 1
+                cover.sum &+= row.fingerprint(in: bucket)
+            }
+            guard all.count > before else { continue }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(all.count * IdentifierRow.byteCount)
+            for row in all { row.append(to: &bytes) }
+            try transaction.put(table, Self.key(of: bucket), bytes.span)
+        }
     }
 
     private func put(
-        _ id: [UInt8],
-        at row: Row,
+        _ cover: Cover,
         _ table: Table,
-        _ cover: inout Cover,
-        _ epochs: EpochKeys,
-        _ randomness: inout RandomSource,
         _ transaction: borrowing WriteTransaction
     ) throws {
-        let value = try Sealing.seal(
-            id,
-            key: epochs.shards[row.shard],
-            nonce: SealingNonce(using: &randomness),
-            associatedData: row.bytes
-        )
-        try transaction.put(table, row.key, value.span)
-        cover.count &+= 1
-        cover.sum &+= row.fingerprint(value.span)
-    }
-
-    private func put(_ cover: Cover, _ transaction: borrowing WriteTransaction) throws {
-        guard let table else { return }
-        try transaction.reserve(table, Self.coverKey, count: Self.coverCount, appending: false) {
+        let count = Self.coverCount + 2 * cover.outdated.count
+        try transaction.reserve(table, Self.coverKey, count: count, appending: false) {
             $0.storeUInt64(cover.end, at: 0)
             $0.storeUInt64(cover.generation, at: 8)
             $0.storeUInt64(cover.count, at: 16)
             $0.storeUInt64(cover.sum, at: 24)
+            $0.storeUInt64(UInt64(cover.outdated.count), at: 32)
+            for (number, shard) in cover.outdated.enumerated() {
+                // Fits: a shard has 12 bits.
+                $0.storeUInt16(UInt16(shard), at: Self.coverCount + 2 * number)
+            }
         }
     }
 
-    // MARK: Rows
-
-    /// Where the rows of an id begin in a shard.
-    private static func place(of id: [UInt8], _ shard: Int, _ epochs: EpochKeys) -> UInt64 {
-        let digest = SignalDigest(
-            KeyedHash(epochs.shards[shard]).code(for: ([mark] + id).span)
-        )
-        return VaultNames.Name(digest, shard: shard).high
-    }
-
-    /// The id of a row; nil where it is sealed under other epoch keys, or was altered.
-    private static func open(
-        _ value: Span<UInt8>,
-        at row: Row,
-        _ epochs: EpochKeys
-    ) -> [UInt8]? {
-        Sealing.open(
-            value.copy(0..<value.count),
-            key: epochs.shards[row.shard],
-            associatedData: row.bytes
-        )
-    }
-
-    /// A key of the table.
-    private struct Row: Comparable {
-        /// The shard, then bits of the digest.
-        var place: UInt64
-        var stream: UInt64
-
-        init(place: UInt64, stream: UInt64) { (self.place, self.stream) = (place, stream) }
-
-        /// nil for the key of what is covered.
-        init?(_ key: Span<UInt8>) {
-            guard key.count == 16 else { return nil }
-            place = key.loadUInt64BigEndian(at: 0)
-            stream = key.loadUInt64BigEndian(at: 8)
-        }
-
-        var shard: Int { Int(place >> (UInt64(UInt64.bitWidth) - StreamNumber.shardBits)) }
-        var key: Key { Key(place, stream) }
-
-        /// What a value is bound to.
-        var bytes: [UInt8] {
-            var writer = ByteWriter(reservingCapacity: 16)
-            writer.append(place)
-            writer.append(stream)
-            return writer.bytes
-        }
-
-        /// A number for the row as it is written: sums of them differ where sets do.
-        func fingerprint(_ value: Span<UInt8>) -> UInt64 {
-            VaultNames.fingerprint(place, stream, UInt64(CRC32C.checksum(value)))
-        }
-
-        static func < (left: Row, right: Row) -> Bool {
-            (left.place, left.stream) < (right.place, right.stream)
-        }
-    }
+    /// Behind that of what is covered.
+    private static func key(of bucket: Int) -> Key { Key(UInt64(bucket) + 1) }
 }

@@ -12,7 +12,7 @@ package final class SealedSubmission: Sendable {
     ///
     /// Those that the log holds already may be left out.
     package let sharedParts: [(digest: Digest, bytes: [UInt8])]
-    /// The signal of a request that the last record stands for; nil where all are of one signal.
+    /// The signal of a request that the last records stand for; nil where all are of one signal.
     ///
     /// If it is known already, the submission is decided again.
     package let request: SignalDigest?

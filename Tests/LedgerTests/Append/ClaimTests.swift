@@ -64,17 +64,19 @@ struct `A transaction that a customer hands in` {
             #expect(outcome == .recorded(sequence: 1))
             #expect(
                 try Self.kinds(ledger) == [
-                    .purchaseCompleted, .verificationPassed, .customerClaimed,
+                    .purchaseCompleted, .verificationPassed, .customerClaimed, .syncCompleted,
                 ]
             )
-            let events = try (1...3).map { try #require(try ledger.questions.event(at: $0)) }
+            let events = try (1...4).map { try #require(try ledger.questions.event(at: $0)) }
             #expect(Set(events.map(\.recordedAt)).count == 1)
-            #expect(events.map(\.event.source) == ["app_store", "app_store", "app"])
+            #expect(events.map(\.event.source) == ["app_store", "app_store", "app", "app"])
             #expect(
-                events.map(\.event.id) == ["transaction/1.1/0", "transaction/1.1/0#2", "r"]
+                events.map(\.event.id) == ["transaction/1.1/0", "transaction/1.1/0#2", "r", "r#2"]
             )
             // Stores, rule 7: an explicit claim has the time of asking.
             #expect(events[2].event.time == scratch.clock.now)
+            #expect(events[3].event.time == scratch.clock.now)
+            #expect(events[3].event.data.integer(.appended) == 1)
             #expect(try ledger.questions.evidence(of: 1) == Array("header.1.1.0".utf8))
             #expect(try ledger.questions.evidence(of: 3) == nil)
             let state = try scratch.show("ann", at: Sample.day(2))
@@ -152,7 +154,7 @@ struct `A transaction that a customer hands in` {
                 Self.request("r")
             )
             #expect(Self.refusal(somebody)?.code == .conflict)
-            #expect(try ledger.questions.size() == 4)
+            #expect(try ledger.questions.size() == 5)
         }
     }
 
@@ -220,8 +222,8 @@ struct `A transaction that a customer hands in` {
                 for: "bob",
                 Self.request("b")
             )
-            #expect(outcome == .recorded(sequence: 4))
-            #expect(try Self.kinds(ledger, from: 4) == [.customerClaimed])
+            #expect(outcome == .recorded(sequence: 5))
+            #expect(try Self.kinds(ledger, from: 5) == [.customerClaimed, .syncCompleted])
             #expect(try Self.owners(scratch, ["ann", "bob"]) == ["bob"])
             // E1: Ann's own request has its first outcome and takes nothing back.
             let repeated = try ledger.appender.claim(
@@ -269,10 +271,10 @@ struct `A transaction that a customer hands in` {
             let renewal = SampleTransaction.make(transaction: 2, token: "bob")
             #expect(
                 try ledger.appender.claim(renewal, for: "ann", Self.request("2"))
-                    == .recorded(sequence: 4)
+                    == .recorded(sequence: 5)
             )
             #expect(
-                try Self.kinds(ledger, from: 4) == [.purchaseRenewed, .verificationPassed]
+                try Self.kinds(ledger, from: 5) == [.purchaseRenewed, .verificationPassed]
             )
             #expect(try Self.owners(scratch, ["ann", "bob"]) == ["ann"])
         }
@@ -289,7 +291,7 @@ struct `A transaction that a customer hands in` {
                 Self.request("r")
             )
             #expect(outcome == .recorded(sequence: 3))
-            #expect(try Self.kinds(ledger, from: 3) == [.customerClaimed])
+            #expect(try Self.kinds(ledger, from: 3) == [.customerClaimed, .syncCompleted])
         }
     }
 
@@ -327,7 +329,7 @@ struct `A transaction that a customer hands in` {
             #expect(refused.count == 63)
             #expect(refused.allSatisfy { $0.code == Self.taken && $0.owner == owners.first })
             // Of the 63 who were refused each is noted, under both.
-            #expect(try ledger.questions.size() == 4 + 2 * 63)
+            #expect(try ledger.questions.size() == 5 + 2 * 63)
         }
     }
 
@@ -358,7 +360,7 @@ struct `A transaction that a customer hands in` {
             let conflicts = outcomes.compactMap(Self.refusal).map(\.code)
             #expect(conflicts == Array(repeating: .conflict, count: 31))
             #expect(outcomes.contains(.recorded(sequence: 1)))
-            #expect(try ledger.questions.size() == 4)
+            #expect(try ledger.questions.size() == 5)
         }
     }
 }

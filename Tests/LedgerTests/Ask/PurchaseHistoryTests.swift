@@ -103,14 +103,14 @@ struct `The purchases of a customer` {
     // T4, T5, P9
     @Test(
         arguments: [
-            (0, 7, []), (1, 7, ["active"]), (9, 7, ["active"]), (10, 7, ["refunded"]),
-            (40, 7, ["refunded", "active"]), (90, 7, ["refunded", "expired"]),
-            (40, 6, ["expired", "active"]), (20, 6, ["active"]), (40, 0, []),
+            (0, 8, []), (1, 8, ["active"]), (9, 8, ["active"]), (10, 8, ["refunded"]),
+            (40, 8, ["refunded", "active"]), (90, 8, ["refunded", "expired"]),
+            (40, 7, ["expired", "active"]), (20, 7, ["active"]), (40, 0, []),
         ] as [(Int64, UInt64, [String])]
     )
     func `answer at a point`(day: Int64, prefix: UInt64, statuses: [String]) async throws {
         try await Self.withHistory { scratch in
-            #expect(try scratch.ledger.questions.size() == 7)
+            #expect(try scratch.ledger.questions.size() == 8)
             let answer = try Self.purchases(
                 scratch,
                 at: Sample.day(day),

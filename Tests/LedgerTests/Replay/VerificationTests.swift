@@ -78,7 +78,7 @@ struct `Evidence that is verified again` {
             #expect(all.evidence.map(\.code) == ["untrusted_root"])
             let ann = try Self.verified(scratch, of: "ann", failing: [".2.1."])
             #expect(ann.isOK && ann.evidence.map(\.outcome) == [.verified, .verified])
-            #expect(ann.evidence.map(\.sequence) == [1, 4])
+            #expect(ann.evidence.map(\.sequence) == [1, 5])
             let nobody = try Self.verified(scratch, of: "nobody", failing: ["."])
             #expect(nobody.isOK && nobody.evidence.isEmpty)
             #expect(try scratch.ledger.questions.size() == all.sequence, "nothing is recorded")

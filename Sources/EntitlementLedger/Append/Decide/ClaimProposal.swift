@@ -33,7 +33,7 @@ struct ClaimProposal: Proposal {
 ///
 /// The claim is the request's, not the store's: it stands under the request's source and id, with
 /// the time of asking (Stores, rule 7), behind the facts of the store's signal. So each signal
-/// keeps its own idempotency (E1).
+/// keeps its own idempotency (E1). That the store was heard stands with it (P11).
 private struct ClaimDecision {
     private let pipeline: Pipeline
     private let transaction: VerifiedTransaction
@@ -91,9 +91,11 @@ private struct ClaimDecision {
         switch try reader.right(of: claimant, to: ownership, at: now) {
         case .isOwner:
             if drafts.isEmpty { return try sync(restated, known: sequence) }
-            return try seal(facts, drafts)
+            let sync = isDue(after: restated.lastSyncedAt) ? syncRequest(appended: 1) : nil
+            return try seal(facts, drafts, with: sync)
         case .mayClaim where earlier == nil:
-            let claim = request.submission(of: claim(askedAt: now))
+            let sync = syncDraft(appended: drafts.isEmpty ? 0 : 1)
+            let claim = request.submission(of: [claim(askedAt: now), sync])
             if drafts.isEmpty { return try seal(claim, claim.drafts) }
             return try seal(facts, drafts, with: claim)
         // E1: what was asked before has its first outcome, whoever owns the purchase since.
@@ -121,20 +123,33 @@ private struct ClaimDecision {
         _ restated: RestatedFacts,
         known sequence: UInt64?
     ) throws -> Decision<ClaimOutcome> {
-        let last = restated.lastSyncedAt
+        guard isDue(after: restated.lastAskedAt) else {
+            return .settled(.known(sequence: sequence))
+        }
+        let request = syncRequest(appended: 0)
+        return try seal(request, request.drafts, then: .known(sequence: sequence))
+    }
+
+    private func isDue(after last: Instant?) -> Bool {
         let due = last?.advanced(byMilliseconds: Self.syncIntervalMilliseconds)
-        guard due.map({ $0 <= now }) ?? true else { return .settled(.known(sequence: sequence)) }
-        let request = Request(
+        return due.map { $0 <= now } ?? true
+    }
+
+    /// That the store was heard, where nothing else is asked for.
+    private func syncRequest(appended: Int64) -> Submission {
+        Request(
             id: "sync/\(transaction.purchase)/\(now.milliseconds)",
             source: Source.ledger,
             environment: request.environment
-        )
-        let draft = EventDraft(
+        ).submission(of: syncDraft(appended: appended))
+    }
+
+    private func syncDraft(appended: Int64) -> EventDraft {
+        EventDraft(
             subject: .purchase(transaction.purchase),
             time: now,
-            data: EventData(.syncCompleted, [.found: .integer(1), .appended: .integer(0)])
+            data: EventData(.syncCompleted, [.found: .integer(1), .appended: .integer(appended)])
         )
-        return try seal(request.submission(of: draft), [draft], then: .known(sequence: sequence))
     }
 
     /// `then`: what its caller is told of an append; nil: where it stands.

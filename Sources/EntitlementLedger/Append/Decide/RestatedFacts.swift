@@ -11,6 +11,8 @@ struct RestatedFacts {
     /// What is known of the purchase, under any of its names.
     private let known: [Fact]
     private let keys: StreamKeys?
+    /// Where claims of the purchase stand.
+    private let claims: Set<UInt64>
 
     /// `facts`: all about the purchase, as `DecisionReader` reads them.
     init(ofPurchase stream: UInt64, _ facts: [Fact], _ pipeline: Pipeline) throws {
@@ -19,12 +21,19 @@ struct RestatedFacts {
         let canonical = names.canonical(stream)
         known = facts.filter { $0.store != nil && names.canonical($0.subject) == canonical }
         keys = try pipeline.vault.keys(of: canonical)
+        claims = Set(facts.lazy.filter { $0.kind == .customerClaimed }.map(\.sequence))
     }
 
     /// When the purchase was last synced (P11); nil: never.
-    var lastSyncedAt: Instant? {
-        known.lazy.filter { $0.kind == .syncCompleted || $0.kind == .syncReconciled }
-            .map(\.time).max()
+    var lastSyncedAt: Instant? { syncs.map(\.time).max() }
+
+    /// The same without what stands with a first claim, directly behind it: that is not asked for again.
+    var lastAskedAt: Instant? {
+        syncs.filter { !claims.contains($0.sequence &- 1) }.map(\.time).max()
+    }
+
+    private var syncs: [Fact] {
+        known.filter { $0.kind == .syncCompleted || $0.kind == .syncReconciled }
     }
 
     /// The sequence of the event that says what the first of these says; nil if one of them is new.

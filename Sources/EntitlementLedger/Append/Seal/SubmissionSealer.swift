@@ -11,8 +11,8 @@ struct SubmissionSealer: Sendable {
     ///
     /// `drafts`: at least one, in order; nil: the submission's own.
     ///
-    /// `request`: what stands or falls with them (E2): one draft under its own id and without their
-    /// evidence, from which it was not read.
+    /// `request`: what stands or falls with them (E2): its drafts under its own id and without their
+    /// evidence, from which they were not read.
     ///
     /// `signal`: the digest of the submission's id, where it is known. `expectations`: what its
     /// decision relied on (E4). `recordedAt`: the time to keep (T3); nil: the clock's.
@@ -44,18 +44,22 @@ struct SubmissionSealer: Sendable {
         let attached = attachment.map {
             EventSealer.Attached(kind: $0.kind, digest: TreeHash.attached($0.bytes.span))
         }
-        let requested = try request.map { try resolver.numbered($0.event(0, $0.drafts[0])) }
+        let requested = try request.map { request in
+            try request.drafts.enumerated().map { place, draft in
+                try resolver.numbered(request.event(place, draft))
+            }
+        }
         var sealer = EventSealer(vault: vault, randomness: randomness)
         var records: [SealedRecord] = []
-        records.reserveCapacity(events.count + 1)
+        records.reserveCapacity(events.count + (requested?.count ?? 0))
         for event in events {
             guard let record = try sealer.seal(event, attached: attached) else {
                 return .refused(Self.tooLong)
             }
             records.append(record)
         }
-        if let requested {
-            guard let record = try sealer.seal(requested, attached: nil) else {
+        for event in requested ?? [] {
+            guard let record = try sealer.seal(event, attached: nil) else {
                 return .refused(Self.tooLong)
             }
             records.append(record)
@@ -66,7 +70,7 @@ struct SubmissionSealer: Sendable {
                 attached: attachment?.bytes,
                 evidenceStreams: attachment?.streams ?? [],
                 sharedParts: attachment?.sharedParts ?? [],
-                request: requested?.signal,
+                request: requested?.first?.signal,
                 expectations: expectations,
                 recordedAt: recordedAt?.milliseconds
             )

@@ -128,6 +128,28 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    @Test func `finishes in the one directory that goes on what the cluster left half done`()
+        async throws
+    {
+        try await withMachines { machines in
+            let first = machines[0]
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            try PostgresServers.sql(
+                "ALTER FUNCTION \(machines.schema.name).rotate RENAME TO gone"
+            )
+            #expect(throws: LogStorageFault.self) { try first.erase([1]) }
+            await machines.end()
+            _ = try machines.leave("b")
+            let options = OpenLedger.Options(key: .file(machines.path("b") + "/key"))
+            try OpenLedger(at: machines.path("b"), options: options).lend(warn: { _ in }) { open in
+                #expect(open.directory.vault.generation == 1)
+            }
+            #expect(try machines.audit("b").faults.isEmpty)
+        }
+    }
+
     // The row's lock keeps the transaction from its end, and its leader hears nothing of it.
     @Test func `finds out what became of an erasure whose answer does not come`() async throws {
         try await withMachines { machines in

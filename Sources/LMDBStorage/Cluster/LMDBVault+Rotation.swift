@@ -26,6 +26,16 @@ extension LMDBVault {
         }
     }
 
+    /// Notes beside the vault what the cluster has noted: who opens it alone finishes it.
+    ///
+    /// Only for who leaves the cluster for good.
+    package func takeHomeErasure() throws {
+        try turn.withLock { turn in
+            guard let note = try turn.journal?.erasureNote() else { return }
+            try DurableFile.replace(notePath, with: note)
+        }
+    }
+
     // MARK: Leading
 
     /// Some shards after the others, so that no transaction grows with the erasure.
@@ -161,7 +171,7 @@ extension LMDBVault {
                     try clearQuarantine(of: gone, &writer)
                     // Whoever reads beside this process finds both.
                     try keyFile.write(new.beside(old), using: &writer.randomness)
-                    try put(rotation.items, gone: Set(gone), from: old, to: new, &writer)
+                    try put(rotation.items, gone: Set(gone), from: old, to: new, writer)
                     use(new)
                     try keyFile.write(new, using: &writer.randomness)
                     try reachBackups(new, erased: gone, &writer)
@@ -177,11 +187,10 @@ extension LMDBVault {
         gone: Set<UInt64>,
         from old: EpochKeys,
         to new: EpochKeys,
-        _ writer: inout Writer
+        _ writer: Writer
     ) throws {
         let shards = new.shards(since: old.generation)
         let journal = writer.journal
-        var randomness = writer.randomness
         try names.rotate(to: new.generation) { transaction in
             var left: Set<UInt64> = []
             for shard in shards.sorted() {
@@ -206,18 +215,10 @@ extension LMDBVault {
             guard left.isEmpty else {
                 throw LogStorageFault(.damaged, "a stream is missing from the cluster's vault")
             }
-            try identifiers.rotate(
-                shards,
-                from: old,
-                to: new,
-                without: gone,
-                using: &randomness,
-                transaction
-            )
+            try identifiers.rotate(shards, from: old, to: new, transaction)
             try journal?.append(items.map(\.entry.bytes))
             try journal?.sync()
         }
-        writer.randomness = randomness
     }
 }
 

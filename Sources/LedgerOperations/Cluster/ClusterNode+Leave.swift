@@ -62,7 +62,7 @@ extension ClusterNode {
     /// Reaches the end of all that was ever in the cluster, or throws.
     private func takeOver(upTo end: JournalEnd) throws {
         follower.note(confirmed: end)
-        try reach(end.size)
+        try reach(end.size, generation: end.generation)
         try log.followCheckpoints()
         let own = try open.directory.log.end()
         guard own.size == end.size, own.edge.root == end.root,
@@ -70,6 +70,7 @@ extension ClusterNode {
         else {
             throw LogStorageFault(.damaged, "this copy does not end where the cluster does")
         }
+        try open.directory.vault.takeHomeErasure()
     }
 
     /// - Returns: where the journals end, durably and for good.

@@ -173,15 +173,20 @@ final class Machine: Sendable {
 
     func size() throws -> UInt64 { try node.open.ledger.questions.size() }
 
-    /// `again`: another grant than the first.
-    func grant(_ number: Int, again: Bool = false) throws -> Receipt {
+    /// `again`: another grant than the first. `customer`: whose it is; nil: that of the same number.
+    func grant(
+        _ number: Int,
+        again: Bool = false,
+        to customer: Int? = nil,
+        until end: Instant? = nil
+    ) throws -> Receipt {
         let id = (again ? "again" : "g") + "\(number)"
         return try node.open.ledger.appender.grant(
             id,
-            to: try Self.customer(number),
+            to: try Self.customer(customer ?? number),
             features: [],
             tier: "pro",
-            expiresAt: nil,
+            expiresAt: end,
             reason: "a test",
             Request(id: id, source: Source.support, environment: .production)
         )

@@ -1,5 +1,3 @@
-import Dispatch
-import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
@@ -8,7 +6,6 @@ import LMDBStorage
 import LedgerAPI
 import LedgerOperations
 import PostgresStorage
-import Synchronization
 import Testing
 
 /// Several machines: what one records, the others answer; who ends, another one goes on for (row Z9).
@@ -153,7 +150,7 @@ extension `A cluster's journal in PostgreSQL` {
     }
 
     /// A grant of a feature, as an event.
-    fileprivate static func submission(_ number: Int) throws -> Submission {
+    private static func submission(_ number: Int) throws -> Submission {
         Submission(
             id: "g\(number)",
             source: Source.support,

@@ -44,11 +44,11 @@ package struct StoredNotice: Sendable, Hashable {
 }
 
 extension DeliveryStore {
-    private static let sizeKey = Key(0)
+    static let sizeKey = Key(0)
     private static let instantKey = Key(1)
-    private static let nextNoticeKey = Key(2)
+    static let nextNoticeKey = Key(2)
     /// Stands there until all streams were looked at once.
-    private static let begunKey = Key(3)
+    static let begunKey = Key(3)
     private static let alertsKey = Key(4)
 
     /// How far it was looked; nil: not at all yet.

@@ -1,6 +1,7 @@
 import DurableFiles
 import EventLog
 import LMDB
+import Synchronization
 
 /// What waits to be told to others, in an LMDB environment of its own beside the log: who is told, how far
 /// the log was looked through, what was noticed, and who has not taken it yet.
@@ -15,6 +16,10 @@ import LMDB
 package final class DeliveryStore: Sendable {
     private let environment: LMDB.Environment
     let endpoints, cursors, notices, due, dueOf, waiting, dead, progress: Table
+    private let changes = Atomic<UInt64>(0)
+
+    /// How often this process changed something that machines of a cluster hold in common.
+    package var changeCount: UInt64 { changes.load(ordering: .sequentiallyConsistent) }
 
     /// The folder in a ledger's directory.
     package static let folderName = "deliveries"
@@ -60,8 +65,14 @@ package final class DeliveryStore: Sendable {
         try mappingFaults { try environment.read(body) }
     }
 
-    func writing<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
-        try mappingFaults { try environment.write(growingBy: Self.growth, body) }
+    /// `isOwn`: it changes nothing that machines of a cluster hold in common.
+    func writing<Result>(
+        isOwn: Bool = false,
+        _ body: (borrowing WriteTransaction) throws -> Result
+    ) throws -> Result {
+        let result = try mappingFaults { try environment.write(growingBy: Self.growth, body) }
+        if !isOwn { changes.add(1, ordering: .sequentiallyConsistent) }
+        return result
     }
 }
 

@@ -67,6 +67,12 @@ extension ClusterNode {
     /// Whether the ledger went on elsewhere, so that here it is only read.
     package var hasEnded: Bool { state.withLock { $0.row?.lease.isLast == true } }
 
+    /// The term in which it leads; nil: it does not.
+    package var leadingTerm: UInt64? {
+        guard let leader = log.leading, leader.isLeading else { return nil }
+        return leader.announcement.leadership.term
+    }
+
     /// Where a call that appends is passed on to; nil: this node leads, or it is not known who does.
     package var leaderToAsk: String? {
         guard !isLeading, let lease = state.withLock(\.row)?.lease, !lease.address.isEmpty,

@@ -18,10 +18,23 @@ extension Webhooks {
         }
     }
 
-    /// Tells those who want to know which alerts begin or are over, and keeps which stand: both or neither.
+    /// Whether this machine tells which alerts begin or are over.
+    package var tellsAlerts: Bool { share?.isLeading ?? true }
+
+    /// Tells those who want to know which alerts begin or are over, and keeps which stand: both or neither, and
+    /// neither on a machine of a cluster that does not lead.
     ///
     /// - Throws: `LogStorageFault`.
     package func tell(
+        _ changes: [LedgerAlert],
+        standing: [LedgerAlert],
+        at now: Instant
+    ) throws {
+        guard let share else { return try note(changes, standing: standing, at: now) }
+        try share.whileLeading { try note(changes, standing: standing, at: now) }
+    }
+
+    private func note(
         _ changes: [LedgerAlert],
         standing: [LedgerAlert],
         at now: Instant

@@ -14,6 +14,8 @@ package final class Webhooks: Sendable {
     let store: DeliveryStore
     /// The ledger that is told of.
     package let ledger: Ledger
+    /// What the machines of a cluster hold in common; nil: the ledger stands on one machine.
+    package let share: DeliveryShare?
 
     /// How many may be told.
     package static let countLimit = 100
@@ -24,17 +26,30 @@ package final class Webhooks: Sendable {
 
     /// Opens what is kept beside a ledger in a directory.
     ///
+    /// `journal`: where the machines of a cluster hold it in common; nil: it is of none.
+    ///
     /// - Throws: `LogStorageFault`.
-    package convenience init(ofLedgerAt path: String, _ ledger: Ledger) throws {
-        try self.init(in: path + "/" + DeliveryStore.folderName, ledger)
+    package convenience init(
+        ofLedgerAt path: String,
+        _ ledger: Ledger,
+        sharedIn journal: (any ClusterDeliveries)? = nil
+    ) throws {
+        try self.init(in: path + "/" + DeliveryStore.folderName, ledger, sharedIn: journal)
     }
 
     /// Opens what is kept in a folder, which is made where there is none.
     ///
     /// - Throws: `LogStorageFault`.
-    package init(in folder: String, _ ledger: Ledger) throws {
-        store = try DeliveryStore(path: folder)
-        self.ledger = ledger
+    package init(
+        in folder: String,
+        _ ledger: Ledger,
+        sharedIn journal: (any ClusterDeliveries)? = nil
+    ) throws {
+        let store = try DeliveryStore(path: folder)
+        (self.store, self.ledger) = (store, ledger)
+        share = try journal.map {
+            DeliveryShare(store, in: $0, sealedBy: try ledger.prover.deliverySeal())
+        }
     }
 
     /// Opens what is kept beside a ledger, to be read; nil: nothing is.
@@ -45,10 +60,20 @@ package final class Webhooks: Sendable {
         guard FileManager.default.fileExists(atPath: folder) else { return nil }
         store = try DeliveryStore(path: folder, isReadOnly: true)
         self.ledger = ledger
+        share = nil
     }
 
     /// Ends the use of what is kept.
     package func close() { store.close() }
+
+    /// Does what somebody asked for: on a machine of a cluster where it leads alone, and so that whoever leads
+    /// next knows of it.
+    ///
+    /// - Throws: what `body` does; `LogStorageFault.noLeader`.
+    package func changing<Result>(_ body: () throws -> Result) throws -> Result {
+        guard let share else { return try body() }
+        return try share.change(body)
+    }
 
     /// Somebody new, as they ask to be told.
     package struct Wish: Sendable {

@@ -31,10 +31,15 @@ final class AlertBoard: Sendable {
 
     private func known(_ standing: inout [LedgerAlert]?) throws -> [LedgerAlert] {
         if let standing { return standing }
-        let kept = try webhooks?.standingAlerts() ?? []
+        // What another machine of the cluster told of is that one's.
+        let kept = webhooks?.tellsAlerts == true ? try webhooks?.standingAlerts() ?? [] : []
         standing = kept
         return kept
     }
+
+    /// Goes on where the machine of a cluster ended that told before: the next look is held against what
+    /// that one told.
+    func takeUp() { standing.withLock { $0 = nil } }
 
     /// Holds what a look found against what stood before, and tells what began or is over.
     ///

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
 import LedgerAPI
 import LedgerOperations
 import ServiceLifecycle
@@ -37,7 +38,76 @@ struct WebhookSender: Service {
     }
 
     /// Runs until the server is told to stop; what is under way then is sent again later.
+    ///
+    /// On a machine of a cluster it tells while that one leads, and else copies what the leader holds in common
+    /// with all.
     func run() async throws {
+        guard let share = webhooks.share else { return await tell() }
+        repeat {
+            if await takesUp(share) { await tell(sharing: share) }
+        } while await Self.leaderLook.passes()
+    }
+
+    /// How long until it is looked again whether this machine leads.
+    private static let leaderLook = Duration.milliseconds(500)
+
+    /// Whether this machine leads, and has what the one before it left.
+    private func takesUp(_ share: DeliveryShare) async -> Bool {
+        do {
+            return try await service.blocking { [service] in
+                guard let term = service.cluster?.leadingTerm else {
+                    try share.follow()
+                    return false
+                }
+                try share.lead(in: term)
+                return true
+            }
+        } catch {
+            note(error)
+            return false
+        }
+    }
+
+    /// Tells as long as this machine leads.
+    private func tell(sharing share: DeliveryShare) async {
+        service.alerts.takeUp()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await tell() }
+            group.addTask { await keepSharing(share) }
+            await group.next()
+            group.cancelAll()
+        }
+        do {
+            try await service.blocking { try share.leave() }
+        } catch {
+            // Whoever leads next tells again what is not written.
+            note(error)
+        }
+    }
+
+    /// Writes what changes, for who leads next, until this machine leads no more or the server stops.
+    private func keepSharing(_ share: DeliveryShare) async {
+        while service.leads, share.isLeading, await share.pause.passes() {
+            do {
+                try await service.blocking { try share.share() }
+            } catch {
+                // What is not written is written with the next change.
+                note(error)
+            }
+        }
+    }
+
+    /// Notes a fault of one's own: that another machine leads, or the cluster's database is away, is none.
+    private func note(_ error: any Error) {
+        if error is CancellationError { return }
+        if let fault = error as? JournalFault, fault.code == .unavailable { return }
+        if let fault = error as? LogStorageFault, fault.code == .noLeader { return }
+        service.jobs.end(.webhooks, isDone: false)
+        service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
+    }
+
+    /// Tells until the server is told to stop, or the task is cancelled.
+    private func tell() async {
         let workers = Workers()
         let (looks, wake) = AsyncStream.makeStream(
             of: Void.self,
@@ -51,6 +121,7 @@ struct WebhookSender: Service {
                 wake.finish()
             }
             for await _ in looks.cancelOnGracefulShutdown() {
+                if Task.isCancelled { break }
                 // What waits is sent while what is new is looked at.
                 await begin(workers, &group)
                 if let wait = await look(workers, &woken) {
@@ -100,7 +171,7 @@ struct WebhookSender: Service {
                     woken = .now
                 }
                 guard step == .goesOn else { break }
-                if Task.isShuttingDownGracefully { break }
+                if Task.isShuttingDownGracefully || Task.isCancelled { break }
             }
             service.jobs.end(.webhooks, isDone: true)
             let now = service.clock()
@@ -108,7 +179,7 @@ struct WebhookSender: Service {
                 try webhooks.nextLook(within: Self.beat, from: now).map { .milliseconds($0) }
             }
         } catch {
-            if Task.isShuttingDownGracefully { return nil }
+            if Task.isShuttingDownGracefully || Task.isCancelled { return nil }
             service.jobs.end(.webhooks, isDone: false)
             service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
             return nil

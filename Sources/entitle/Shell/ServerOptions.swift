@@ -1,5 +1,6 @@
 import ArgumentParser
 import Encodings
+import LMDBStorage
 import LedgerAPI
 import LedgerOperations
 import LedgerServer
@@ -25,6 +26,17 @@ struct ServerOptions: ParsableArguments {
     func writing(_ options: LedgerOptions) throws -> ServerClient? {
         let path = options.path
         return try named() ?? Blocking.wait { await ServerClient.local(ofLedgerAt: path) }
+    }
+
+    /// The server that is to be asked for who is told of what happens: one that is named, else that of a machine
+    /// of a cluster; nil: the ledger's own files tell.
+    func telling(_ options: LedgerOptions) throws -> ServerClient? {
+        if let client = try named() { return client }
+        guard LedgerDirectory.isNode(at: options.path) else { return nil }
+        guard let client = try writing(options) else {
+            throw LedgerOpenFault(.clustered, "it is a copy of a cluster's ledger")
+        }
+        return client
     }
 
     /// Refuses to ask a server what only the ledger's own files tell.

@@ -48,7 +48,9 @@ extension PageTable {
             let from = try Query.sequence(form["from"] ?? "", "from")
             let to = try Query.sequence(form["to"] ?? "", "to")
             guard from <= to else { throw Problem(.outOfRange, "expected from <= to", path: "to") }
-            _ = try await RouteTable.found(call, service) { try $0.resend(to: $1, from..<to) }
+            _ = try await RouteTable.found(call, service, changes: true) {
+                try $0.resend(to: $1, from..<to)
+            }
             return .seeOther(call.link(["deliveries", call.path[.webhook] ?? ""]))
         },
     ]
@@ -69,7 +71,7 @@ extension PageTable {
             fields: []
         ) { call, _, service in
             try RouteTable.requireWriting(service)
-            _ = try await RouteTable.found(call, service) { webhooks, id in
+            _ = try await RouteTable.found(call, service, changes: true) { webhooks, id in
                 try body(webhooks, id) ? true : nil
             }
             return .seeOther(call.link(["deliveries", call.path[.webhook] ?? ""]))

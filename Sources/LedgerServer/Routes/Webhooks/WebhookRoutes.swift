@@ -189,24 +189,30 @@ extension RouteTable {
         Route.Reply(status: status, text: text, shape: .described(Webhook.self))
     }
 
+    /// `changes`: whether it is done by who leads alone, and known to whoever leads next.
     private static func webhooks<Result: Sendable>(
         _ service: LedgerService,
+        changes: Bool = false,
         _ body: @escaping @Sendable (Webhooks) throws -> Result
     ) async throws -> Result {
         guard let webhooks = service.webhooks else {
             throw Problem(.readOnly, "webhooks are told by the server that writes to the ledger")
         }
-        return try await service.blocking { try body(webhooks) }
+        return try await service.blocking {
+            try changes ? webhooks.changing { try body(webhooks) } : body(webhooks)
+        }
     }
 
     /// What is made of the webhook that the path names.
     static func found<Result: Sendable>(
         _ call: Call,
         _ service: LedgerService,
+        changes: Bool = false,
         _ body: @escaping @Sendable (Webhooks, _ id: String) throws -> Result?
     ) async throws -> Result {
         let id = call.path[.webhook] ?? ""
-        guard let result = try await webhooks(service, { try body($0, id) }) else {
+        guard let result = try await webhooks(service, changes: changes, { try body($0, id) })
+        else {
             throw Problem(.notFound, "there is no such webhook")
         }
         return result
@@ -226,7 +232,7 @@ extension RouteTable {
         _ body: @escaping @Sendable (Webhooks, _ id: String) throws -> Webhook?
     ) async throws -> Answer {
         try requireWriting(service)
-        return try await one(call, service, body)
+        return Answer(try await found(call, service, changes: true, body))
     }
 
     static func requireWriting(_ service: LedgerService) throws(Problem) {
@@ -256,7 +262,7 @@ extension RouteTable {
             wish.tellsCatalogChanges = flag
         }
         wish.mayBePrivate = service.sendsToPrivateNetworks
-        let webhook = try await webhooks(service) { [wish] webhooks in
+        let webhook = try await webhooks(service, changes: true) { [wish] webhooks in
             var randomness = RandomSource.system
             do {
                 return try webhooks.add(wish, at: call.now, using: &randomness)
@@ -273,7 +279,7 @@ extension RouteTable {
     @Sendable
     private static func remove(_ call: Call, _ service: LedgerService) async throws -> Answer {
         try requireWriting(service)
-        return try await found(call, service) { webhooks, id in
+        return try await found(call, service, changes: true) { webhooks, id in
             try webhooks.remove(id) ? Answer(.members(["id": .string(id)])) : nil
         }
     }
@@ -327,14 +333,16 @@ extension RouteTable {
                 )
             }
             return Answer(
-                try await found(call, service) {
+                try await found(call, service, changes: true) {
                     try $0.resend(to: $1, messages: Set(texts: ids))
                 }
             )
         }
         let (from, to) = (try body.number("from"), try body.number("to"))
         guard from <= to else { throw Problem(.outOfRange, "expected from <= to", path: "to") }
-        return Answer(try await found(call, service) { try $0.resend(to: $1, from..<to) })
+        return Answer(
+            try await found(call, service, changes: true) { try $0.resend(to: $1, from..<to) }
+        )
     }
 }
 

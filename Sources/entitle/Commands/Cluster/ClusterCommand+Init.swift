@@ -40,23 +40,25 @@ extension ClusterCommand {
             if let fault = file.fault { throw OperationFault(.usage, fault) }
             try refuseUnfit()
             let loaded = try options.open(writing: true).lend(warn: Terminal.warn) { open in
+                let loaded: (events: UInt64, streams: UInt64)
                 do {
                     let maker = try JournalMaker(cluster.postgres, schema: cluster.place())
                     // Before anything stands elsewhere: a directory that is marked is not written to alone.
                     try LedgerDirectory.markNode(at: options.path)
-                    let loaded = try open.directory.load(
+                    loaded = try open.directory.load(
                         into: maker,
                         allowsAsynchronous: allowAsynchronous
                     )
                     try file.write(toLedgerAt: options.path)
                     try tellCommonFiles()
-                    return loaded
                 } catch let fault as JournalFault {
                     if fault.code != .unavailable {
                         try LedgerDirectory.unmarkNode(at: options.path)
                     }
                     throw OperationFault(fault)
                 }
+                try share(open)
+                return loaded
             }
             if options.json {
                 Terminal.line(
@@ -81,6 +83,22 @@ extension ClusterCommand {
                 try CommonFiles.meet(at: options.path, in: journal)
             } catch is JournalFault {
                 // The cluster stands; this directory's server tells them when it begins.
+            }
+        }
+
+        /// Has all machines know who is told of what happens: whichever leads first tells them.
+        private func share(_ open: OpenLedger) throws {
+            let webhooks = try Webhooks(
+                ofLedgerAt: options.path,
+                open.ledger,
+                sharedIn: PostgresDeliveries(cluster.postgres, schema: cluster.place())
+            )
+            defer { webhooks.close() }
+            do {
+                try webhooks.share?.lead(in: 0)
+                try webhooks.share?.leave()
+            } catch let fault as JournalFault {
+                throw OperationFault(fault)
             }
         }
 

@@ -21,7 +21,8 @@ extension Serve {
         }
         let path = options.path
         let file = try ClusterFile.read(ofLedgerAt: path)
-        let journal = try fitJournal(of: file)
+        let schema = try file.journalSchema(ofLedgerAt: path)
+        let journal = try fitJournal(of: file, schema)
         try checkCopy()
         let node = try open(file, journal)
         let hasEnded = Atomic(false)
@@ -41,6 +42,7 @@ extension Serve {
                     at: path,
                     key: nil,
                     as: node,
+                    tellingIn: PostgresDeliveries(file.postgres, schema: schema),
                     masterKey: { [keyOptions = options.keyOptions] in try keyOptions.renewed() }
                 )
             )
@@ -96,9 +98,11 @@ extension Serve {
         try LedgerDirectory.markRefill(at: path)
     }
 
-    private func fitJournal(of file: ClusterFile) throws -> PostgresJournal {
+    private func fitJournal(
+        of file: ClusterFile,
+        _ schema: JournalSchema
+    ) throws -> PostgresJournal {
         let place = options.path + "/" + ClusterFile.name
-        let schema = try file.journalSchema(ofLedgerAt: options.path)
         let findings = ClusterCheck.findings(
             of: file.postgres,
             schema: schema,

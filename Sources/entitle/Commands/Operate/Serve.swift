@@ -105,13 +105,16 @@ struct Serve: AsyncParsableCommand {
     /// Serves an open ledger until it is told to end.
     ///
     /// `key`: one that is shown; nil: none is. `simulator`: a store that is played beside it, by whose clock
-    /// it goes; nil: none is. `node`: the machine of a cluster that it is; nil: of none. `isListening`: told the address, once it is there.
+    /// it goes; nil: none is. `node`: the machine of a cluster that it is; nil: of none.
+    /// `deliveries`: where its machines hold in common what is told to others. `isListening`: told the address,
+    /// once it is there.
     func serve(
         _ open: OpenLedger,
         at path: String,
         key: String?,
         beside simulator: (any SimulatedStoreDesk)? = nil,
         as node: ClusterNode? = nil,
+        tellingIn deliveries: (any ClusterDeliveries)? = nil,
         masterKey: @escaping @Sendable () throws -> [UInt8],
         isListening: @escaping @Sendable (LedgerServer.Listening) -> Void = { _ in }
     ) async throws {
@@ -133,10 +136,9 @@ struct Serve: AsyncParsableCommand {
             processID: ProcessInfo.processInfo.processIdentifier
         ) { ProcessInfo.processInfo.environment[$0] }
         options.cluster = node
-        // Who is told stands in one machine's files: in a cluster another one may lead at any time.
         let webhooks =
-            open.ledger.isReadOnly || node != nil
-            ? nil : try Webhooks(ofLedgerAt: path, open.ledger)
+            open.ledger.isReadOnly
+            ? nil : try Webhooks(ofLedgerAt: path, open.ledger, sharedIn: deliveries)
         defer { webhooks?.close() }
         options.webhooks = webhooks
         // Of a ledger that is gone when its server ends nobody asks by its directory.

@@ -35,7 +35,7 @@ extension WebhookCommand {
                 throw OperationFault(.usage, "expected a number above 0", place: "--limit")
             }
             let (id, limit) = (webhook, limit)
-            if let client = try server.named() {
+            if let client = try server.telling(options) {
                 let call = ServerCall.webhook(
                     id,
                     .get,
@@ -96,7 +96,7 @@ extension WebhookCommand {
             }
             let (id, messages) = (webhook, Set(texts: messages))
             let range = (from ?? 0)..<max(from ?? 0, to ?? .max)
-            if let client = try server.named() {
+            if let client = try server.telling(options) {
                 let body: JSONValue =
                     messages.isEmpty
                     ? .members([

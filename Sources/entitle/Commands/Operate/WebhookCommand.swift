@@ -68,7 +68,7 @@ struct WebhookCommand: ParsableCommand {
             }
             wish.tellsCatalogChanges = catalogChanges
             wish.mayBePrivate = privateAddress
-            if let client = try server.named() {
+            if let client = try server.telling(options) {
                 return try client.add(wish).show(options)
             }
             let webhook = try options.withWebhooks { [wish] webhooks in
@@ -102,8 +102,9 @@ struct WebhookCommand: ParsableCommand {
 
         func run() throws {
             let all =
-                try server.named()?.answer(.get(["v1", "webhooks"]), as: WebhooksAnswer.self)
-                .webhooks ?? options.withWebhooks { try $0.all() }
+                try server.telling(options)?
+                .answer(.get(["v1", "webhooks"]), as: WebhooksAnswer.self).webhooks
+                ?? options.withWebhooks { try $0.all() }
             Terminal.tell(
                 AnswerText(WebhooksAnswer(webhooks: all)),
                 or: all.map(\.line),
@@ -124,7 +125,7 @@ struct WebhookCommand: ParsableCommand {
         @Argument(help: HelpText.webhook) var webhook: String
 
         func run() throws {
-            if let client = try server.named() {
+            if let client = try server.telling(options) {
                 let call = ServerCall.webhook(webhook, .post, "test")
                 return try show(
                     WebhookCommand.asking { try client.answer(call, as: WebhookTestAnswer.self) }
@@ -202,7 +203,7 @@ struct WebhookCommand: ParsableCommand {
 
         func run() throws {
             let id = webhook
-            if let client = try server.named() {
+            if let client = try server.telling(options) {
                 let call = ServerCall.webhook(id, .delete)
                 _ = try WebhookCommand.asking { try client.json(call) }
             } else {
@@ -268,7 +269,7 @@ extension LedgerOptions {
         by name: String,
         _ body: (Webhooks, _ id: String) throws -> Webhook?
     ) throws {
-        if let client = try server.named() {
+        if let client = try server.telling(self) {
             let call = ServerCall.webhook(id, .post, name)
             return try WebhookCommand.asking { try client.answer(call, as: Webhook.self) }
                 .show(self)

@@ -1,0 +1,46 @@
+import Crypto
+import EventLog
+
+/// Seals what machines of a cluster hold in common of what is told to others (AES-256-GCM, under a key that is
+/// derived from the ledger's): an address may be a secret, and a database's operator is not to know who could
+/// use what.
+package struct DeliverySeal: Sendable {
+    private let key: SymmetricKey
+
+    init(_ ledgerKey: Curve25519.Signing.PrivateKey) {
+        key = SymmetricKey(
+            data: HMAC<SHA256>.authenticationCode(
+                for: Array("entitlement-ledger/deliveries".utf8),
+                using: SymmetricKey(data: ledgerKey.rawRepresentation)
+            )
+        )
+    }
+
+    /// Seals bytes; they open where the same words are said beside them.
+    package func sealed(_ bytes: [UInt8], as words: String) throws -> [UInt8] {
+        let box = try AES.GCM.seal(bytes, using: key, authenticating: Array(words.utf8))
+        // A box with a nonce of the standard's length has all its parts in one.
+        return Array(box.nonce + box.ciphertext + box.tag)
+    }
+
+    /// What was sealed.
+    ///
+    /// - Throws: `LogStorageFault.damaged` where it was sealed otherwise, or changed.
+    package func opened(_ bytes: [UInt8], as words: String) throws -> [UInt8] {
+        // Whatever was changed in it or sealed by others opens no more.
+        guard let box = try? AES.GCM.SealedBox(combined: bytes),
+            // The same.
+            let plain = try? AES.GCM.open(box, using: key, authenticating: Array(words.utf8))
+        else { throw LogStorageFault(.damaged, "what is told to others opens no more: \(words)") }
+        return Array(plain)
+    }
+}
+
+extension Prover {
+    /// Seals what machines of a cluster hold in common of what is told to others.
+    ///
+    /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
+    package func deliverySeal() throws -> DeliverySeal {
+        DeliverySeal(try opened.whole.checkpointKey)
+    }
+}

@@ -3,7 +3,7 @@
 Clients grant features under ids of their own, each at any of the servers, and repeat a call under the same
 id until it is acknowledged; then they ask another server for it with `Ledger-Min-Sequence`. The history is
 judged by what every server tells in the end (`GET /v1/events`), by the audits of their directories, and by
-the root that stands in PostgreSQL.
+the root that stands in PostgreSQL. Two webhooks are told meanwhile (cluster.d/receivers.py).
 """
 import json
 import os
@@ -22,6 +22,7 @@ from harness.server import UNLIMITED, exchange
 from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, keys_changed, killed, known, left, refilled, \
     stopped, wait
 import http.client
+import receivers
 
 NAMES = ("a", "b", "c")
 # Erasures whose leader is killed, at most.
@@ -63,7 +64,7 @@ class Machine:
                 [self.tool.binary, "serve", "--cluster", "--ledger", self.ledger, "--port", str(self.port),
                  "--json"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, cwd=self.tool.scratch,
-                env={**self.tool.environment, "ENTITLE_LIMITS": UNLIMITED})
+                env={**self.tool.environment, "ENTITLE_LIMITS": UNLIMITED, **receivers.PRIVATE})
         if not self.process.stdout.readline():
             raise Fault("server %s ends with %d: %s" % (self.name, self.process.wait(), self.log_text()))
 
@@ -225,9 +226,11 @@ def run(tool, folder, pair, chance, kills):
     """All of it: figures, and what is wrong."""
     cluster = Cluster(tool, folder, place_of(pair))
     clients = []
+    hearers = [receivers.Receiver(random.Random(chance.random())) for _ in range(2)]
     try:
         cluster.start()
         wait(lambda: cluster.leader() is not None, "a leader")
+        hear(cluster, hearers)
         clients = [Client(cluster, number, random.Random(chance.random())) for number in range(CLIENTS)]
         erasures = Erasures(cluster, wait, min(kills, ERASURES))
         erasures.begin()
@@ -257,6 +260,8 @@ def run(tool, folder, pair, chance, kills):
         kept = erasures.kept_is_seen()
         if ends[0] >= LEASE - 1:
             found.append("a leader that ends is waited for as one that dies: %s s" % ends)
+        webhooks, wrong = told_all(cluster, hearers, acknowledged, histories)
+        found += wrong
         roots = {pair.sql(primary_of(pair), "SELECT encode(root, 'base64') FROM entitlement_ledger.ledger")}
         for machine in cluster.machines.values():
             machine.stop()
@@ -271,7 +276,9 @@ def run(tool, folder, pair, chance, kills):
                 "median": round(pauses[len(pauses) // 2], 2), "longest": round(pauses[-1], 2)},
             "erased": len(erasures.customers),
             "handOverSeconds": {"median": round(ends[len(ends) // 2], 2), "longest": round(ends[-1], 2)},
-            "plantedFound": {**planted(acknowledged, histories), "notErased": kept}}
+            "webhooks": webhooks,
+            "plantedFound": {
+                **planted(acknowledged, histories), "notErased": kept, **webhooks.pop("plantedFound")}}
         if not all(figures["plantedFound"].values()):
             found.append("a history that was changed was not found: %s" % figures["plantedFound"])
         return figures, found
@@ -279,6 +286,51 @@ def run(tool, folder, pair, chance, kills):
         for client in clients:
             client.ending.set()
         cluster.end()
+        for hearer in hearers:
+            hearer.end()
+
+
+def hear(cluster, hearers):
+    """Two are told, each added at another machine; one of them nothing yet."""
+    a, b, c = cluster.machines.values()
+    for hearer, machine in zip(hearers, (b, c)):
+        until(lambda hearer=hearer, machine=machine: hearer.add_to(machine, cluster.key))
+    hearers[1].change(a, cluster.key, "disable")
+
+
+def until(done):
+    """Tries something until a machine that begins to lead does it."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return done()
+        except Fault:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+
+
+def told_all(cluster, hearers, acknowledged, histories):
+    """Figures of what was told, and what is wrong with it, once all of it was."""
+    grants = {grant for grant, _, _ in acknowledged}
+    places = {grant: place for place, grant in histories[NAMES[0]] if grant is not None}
+    found = []
+    hearer, silent = hearers
+    if silent.heard():
+        found.append("one was told that was disabled")
+    standing = {one.name: silent.standing(one, cluster.key)["state"] for one in cluster.machines.values()}
+    if set(standing.values()) != {"disabled"}:
+        found.append("one is disabled no more: %s" % standing)
+    silent.change(cluster.machines["c"], cluster.key, "enable")
+    for one in hearers:
+        end = time.monotonic() + receivers.PATIENCE
+        while not grants <= one.taken() and time.monotonic() < end:
+            time.sleep(0.2)
+        found += one.faults[:3] + receivers.judge(grants, places, one.heard())[:5]
+    messages = hearer.heard()
+    return {
+        "told": len(hearer.taken()), "messages": len(messages), "toldLate": len(silent.taken()),
+        "plantedFound": receivers.planted(grants, places, messages)}, found
 
 
 def place_of(pair):

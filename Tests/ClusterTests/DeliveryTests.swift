@@ -13,6 +13,9 @@ extension `A cluster's journal in PostgreSQL` {
     @Test func `tells all that happened in its order, whichever machine leads`() async throws {
         try await withTelling { first, second, _ in
             let hook = try first.add("a")
+            // Whoever is answered that it is there is told, whichever machine leads.
+            try second.share.follow()
+            #expect(try second.webhooks.webhook(hook.id)?.url == hook.url)
             func grant(_ numbers: Range<Int>, at teller: TellingMachine) throws {
                 for number in numbers {
                     #expect(try teller.machine.grant(number, to: number % 3).isAppended)
@@ -107,6 +110,29 @@ extension `A cluster's journal in PostgreSQL` {
             #expect(first.sent.contains { $0.id == id && $0.isResent && $0.webhook == good.id })
             let heard = Set(first.sent.filter { $0.webhook == silent.id && $0.isTaken }.map(\.id))
             #expect(heard == Set(try first.ids(of: first.notices())))
+        }
+    }
+
+    // What time changes stands in no event: it is told once, and not forgotten.
+    @Test func `tells what time changes, whichever machine leads`() async throws {
+        try await withTelling { first, second, _ in
+            _ = try first.add("a")
+            let now = SystemClock.now()
+            func hours(_ count: Int64) -> Instant {
+                now.advanced(byMilliseconds: count * Instant.millisecondsPerDay / 24)
+            }
+            #expect(try first.machine.grant(0, until: hours(1)).isAppended)
+            #expect(try first.machine.grant(1, until: hours(3)).isAppended)
+            try first.look()
+            let begun = try first.notices().count
+            try first.look(at: hours(2))
+            #expect(try first.notices().count == begun + 1)
+            try first.share.share()
+            try await Self.change(first, second)
+            try second.look(at: hours(4))
+            let ids = try second.ids(of: second.notices())
+            #expect(ids.count == begun + 2 && Set(ids).count == ids.count)
+            #expect(Array(ids.prefix(begun + 1)) == (try first.ids(of: first.notices())))
         }
     }
 

@@ -65,8 +65,8 @@ final class TellingMachine {
     }
 
     /// Looks at all that is new.
-    func look() throws {
-        while try NoticeMaker(webhooks).step(at: SystemClock.now()) == .goesOn {}
+    func look(at now: Instant = SystemClock.now()) throws {
+        while try NoticeMaker(webhooks).step(at: now) == .goesOn {}
     }
 
     /// Looks at what is new and sends what is due at an instant.

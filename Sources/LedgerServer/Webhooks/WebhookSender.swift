@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import LedgerAPI
 import LedgerOperations
+import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
@@ -43,19 +44,39 @@ struct WebhookSender: Service {
     /// with all.
     func run() async throws {
         guard let share = webhooks.share else { return await tell() }
+        let sharing = Sharing(share: share, pool: NIOThreadPool(numberOfThreads: 1))
+        sharing.pool.start()
         repeat {
-            if await takesUp(share) { await tell(sharing: share) }
+            if await takesUp(sharing) { await tell(sharing) }
         } while await Self.leaderLook.passes()
+        do {
+            try await sharing.pool.shutdownGracefully()
+        } catch {
+            note(error)
+        }
+    }
+
+    /// What a cluster's machines hold in common, on a thread of its own: where the database hangs, nobody else
+    /// waits.
+    private struct Sharing: Sendable {
+        let share: DeliveryShare
+        let pool: NIOThreadPool
+
+        func blocking<Result: Sendable>(
+            _ body: @escaping @Sendable (DeliveryShare) throws -> Result
+        ) async throws -> Result {
+            try await pool.runIfActive { [share] in try body(share) }
+        }
     }
 
     /// How long until it is looked again whether this machine leads.
     private static let leaderLook = Duration.milliseconds(500)
 
     /// Whether this machine leads, and has what the one before it left.
-    private func takesUp(_ share: DeliveryShare) async -> Bool {
+    private func takesUp(_ sharing: Sharing) async -> Bool {
         do {
-            return try await service.blocking { [service] in
-                guard let term = service.cluster?.leadingTerm else {
+            return try await sharing.blocking { [cluster = service.cluster] share in
+                guard let term = cluster?.leadingTerm else {
                     try share.follow()
                     return false
                 }
@@ -69,16 +90,16 @@ struct WebhookSender: Service {
     }
 
     /// Tells as long as this machine leads.
-    private func tell(sharing share: DeliveryShare) async {
+    private func tell(_ sharing: Sharing) async {
         service.alerts.takeUp()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await tell() }
-            group.addTask { await keepSharing(share) }
+            group.addTask { await keepSharing(sharing) }
             await group.next()
             group.cancelAll()
         }
         do {
-            try await service.blocking { try share.leave() }
+            try await sharing.blocking { try $0.leave() }
         } catch {
             // Whoever leads next tells again what is not written.
             note(error)
@@ -86,10 +107,11 @@ struct WebhookSender: Service {
     }
 
     /// Writes what changes, for who leads next, until this machine leads no more or the server stops.
-    private func keepSharing(_ share: DeliveryShare) async {
+    private func keepSharing(_ sharing: Sharing) async {
+        let share = sharing.share
         while service.leads, share.isLeading, await share.pause.passes() {
             do {
-                try await service.blocking { try share.share() }
+                try await sharing.blocking { try $0.share() }
             } catch {
                 // What is not written is written with the next change.
                 note(error)

@@ -4,9 +4,10 @@ import Entitlements
 import EventLog
 import LMDBStorage
 import LedgerAPI
-import LedgerOperations
 import PostgresStorage
 import Testing
+
+@testable import LedgerOperations
 
 /// What is told to others by a cluster: whoever leads next goes on where the one before ended (row Z9).
 extension `A cluster's journal in PostgreSQL` {
@@ -256,6 +257,37 @@ extension `A cluster's journal in PostgreSQL` {
             try second.share.follow()
             #expect(try second.webhooks.webhook(hook.id)?.url == hook.url)
             #expect(try second.notices() == notices && !notices.isEmpty)
+        }
+    }
+
+    // Who is told is told by the one directory that goes on.
+    @Test func `goes on with those who are told where it ends`() async throws {
+        try await withMachines { machines in
+            let first = machines[0]
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            let journal = PostgresDeliveries(PostgresServers.place(), schema: machines.schema)
+            let telling = try TellingMachine(first, at: machines.path("a"), in: journal)
+            try telling.share.lead(in: telling.term)
+            let hook = try telling.add("a")
+            #expect(try first.grant(0).isAppended)
+            try telling.tell()
+            #expect(try first.grant(1).isAppended)
+            try telling.look()
+            let notices = try telling.notices()
+            try telling.share.leave()
+            telling.webhooks.close()
+            await machines.end()
+            _ = try machines.leave("b")
+            let options = OpenLedger.Options(key: .file(machines.path("b") + "/key"))
+            try OpenLedger(at: machines.path("b"), options: options).lend(warn: { _ in }) { open in
+                let webhooks = try Webhooks(ofLedgerAt: machines.path("b"), open.ledger)
+                defer { webhooks.close() }
+                #expect(try webhooks.webhook(hook.id)?.secret == hook.secret)
+                #expect(try webhooks.store.notices(from: 0, limit: .max) == notices)
+                let waiting = try webhooks.deliveries(of: hook.id, .waiting, limit: .max)
+                #expect(notices.count > 1 && waiting?.isEmpty == false)
+            }
         }
     }
 

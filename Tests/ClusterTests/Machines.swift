@@ -112,6 +112,7 @@ final class Machines: Sendable {
             at: path(name),
             as: file(of: name),
             of: journal,
+            tellingIn: PostgresDeliveries(PostgresServers.place(), schema: schema),
             options: OpenLedger.Options(key: .file(path(name) + "/key")),
             tell: { _ in }
         )
@@ -173,6 +174,8 @@ final class Machine: Sendable {
 
     func size() throws -> UInt64 { try node.open.ledger.questions.size() }
 
+    /// Grants something.
+    ///
     /// `again`: another grant than the first. `customer`: whose it is; nil: that of the same number.
     func grant(
         _ number: Int,

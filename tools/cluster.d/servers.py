@@ -253,11 +253,12 @@ def run(tool, folder, pair, chance, kills):
         seconds = time.monotonic() - began
         acknowledged = [entry for client in clients for entry in client.acknowledged]
         size = max(place for _, place, _ in acknowledged) + 1
-        wait(lambda: all(node["sequence"] >= size for node in cluster.status()["nodes"]), "all to be equally far")
+        # Their questions are recorded, too.
+        known_of_erased, kept = erasures.judge(), erasures.kept_is_seen()
+        wait(lambda: is_level(cluster, size), "all to be equally far")
         histories = {name: told(machine, cluster.key) for name, machine in cluster.machines.items()}
         found = [fault for client in clients for fault in client.faults] + judge(acknowledged, histories) + changed
-        found += erasures.judge()
-        kept = erasures.kept_is_seen()
+        found += known_of_erased
         if ends[0] >= LEASE - 1:
             found.append("a leader that ends is waited for as one that dies: %s s" % ends)
         webhooks, wrong = told_all(cluster, hearers, acknowledged, histories)
@@ -288,6 +289,12 @@ def run(tool, folder, pair, chance, kills):
         cluster.end()
         for hearer in hearers:
             hearer.end()
+
+
+def is_level(cluster, size):
+    """Whether every machine has all that the cluster has, and that is enough."""
+    status = cluster.status()
+    return all(node["sequence"] == status["sequence"] >= size for node in status["nodes"])
 
 
 def hear(cluster, hearers):

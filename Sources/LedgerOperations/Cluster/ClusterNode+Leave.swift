@@ -15,7 +15,8 @@ extension ClusterNode {
     /// The last term comes before anything changes here, and is this directory's alone; so one ledger goes on, and
     /// what was stopped on the way is done again.
     ///
-    /// `path`, `file`, `options`, `tell`: as for ``open(at:as:of:options:tell:)``.
+    /// `path`, `file`, `options`, `tell`: as for ``open(at:as:of:options:tell:)``. `deliveries`: what its machines
+    /// tell others by.
     ///
     /// - Returns: how many events it has.
     /// - Throws: as ``open(at:as:of:options:tell:)``; `OperationFault.configuration` where the ledger went on
@@ -24,6 +25,7 @@ extension ClusterNode {
         at path: String,
         as file: ClusterFile,
         of journal: any ClusterJournal & ClusterContents,
+        tellingIn deliveries: any ClusterDeliveries,
         options: OpenLedger.Options,
         tell: (String) -> Void
     ) throws -> UInt64 {
@@ -50,6 +52,10 @@ extension ClusterNode {
         let node = try open(at: path, as: file, of: journal, options: options, tell: tell)
         do {
             try node.takeOver(upTo: end)
+            // Who is told, and how far, goes on here as with the next machine that leads.
+            let webhooks = try Webhooks(ofLedgerAt: path, node.open.ledger, sharedIn: deliveries)
+            defer { webhooks.close() }
+            try webhooks.share?.follow()
         } catch {
             node.open.close(after: error)
             throw error

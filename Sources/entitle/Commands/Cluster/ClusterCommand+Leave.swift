@@ -36,16 +36,15 @@ extension ClusterCommand {
             }
             let path = options.path
             let file = try ClusterFile.read(ofLedgerAt: path)
-            let journal = PostgresJournal(
-                file.postgres,
-                schema: try file.journalSchema(ofLedgerAt: path)
-            )
+            let schema = try file.journalSchema(ofLedgerAt: path)
+            let journal = PostgresJournal(file.postgres, schema: schema)
             let size: UInt64
             do {
                 size = try ClusterNode.leave(
                     at: path,
                     as: file,
                     of: journal,
+                    tellingIn: PostgresDeliveries(file.postgres, schema: schema),
                     options: options.opening(writing: true, needsLedger: false),
                     tell: Terminal.note
                 )

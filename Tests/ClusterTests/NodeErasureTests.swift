@@ -180,9 +180,9 @@ extension `A cluster's journal in PostgreSQL` {
 }
 
 extension Machine {
-    fileprivate var generation: UInt64 { node.open.directory.vault.generation }
+    var generation: UInt64 { node.open.directory.vault.generation }
 
-    fileprivate func erase(_ numbers: [Int]) throws -> ErasureReceipt? {
+    func erase(_ numbers: [Int]) throws -> ErasureReceipt? {
         let outcome = try node.open.ledger.eraser.erase(
             numbers.map { try Self.customer($0) },
             Request(
@@ -210,7 +210,7 @@ extension Machines {
     }
 
     /// Ends all of them; what their directories hold is whole.
-    fileprivate func endAndAudit(_ names: [String] = ["a", "b"]) async throws {
+    func endAndAudit(_ names: [String] = ["a", "b"]) async throws {
         await end()
         for name in names { #expect(try audit(name).faults.isEmpty, "\(name)") }
     }

@@ -29,6 +29,12 @@ package protocol ClusterContents: Sendable {
     /// The vault's keys, wrapped by the master key, and their generation.
     func keys() throws -> (bytes: [UInt8], generation: UInt64)
 
+    /// Replaces the vault's keys by the same keys, wrapped by another master key, where they are what the caller
+    /// knows.
+    ///
+    /// - Returns: false where another one was faster: nothing was changed.
+    func rewrapKeys(_ bytes: [UInt8], insteadOf known: [UInt8]) throws -> Bool
+
     /// What was sealed anew since a generation of the keys, of the first items of the vault, in one snapshot.
     func rotation(since generation: UInt64, below position: UInt64) throws -> VaultRotation
 

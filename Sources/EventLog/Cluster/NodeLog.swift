@@ -94,6 +94,9 @@ extension NodeLog: ErasureJournal {
     private static let noteName = "erasure"
 
     /// See `ErasureJournal`.
+    package func vaultKeys() throws -> [UInt8] { try asking { try contents.keys().bytes } }
+
+    /// See `ErasureJournal`.
     package func erasureNote() throws -> [UInt8]? {
         try asking { try contents.held(Self.noteName).flatMap { $0.isEmpty ? nil : $0 } }
     }

@@ -32,6 +32,11 @@ package struct VaultRotation: Sendable, Equatable {
 
 /// Where an erasure of a cluster is noted, and becomes durable before any machine's own files know of it.
 package protocol ErasureJournal: Sendable {
+    /// The vault's keys as the cluster has them, wrapped by the master key.
+    ///
+    /// - Throws: `LogStorageFault`.
+    func vaultKeys() throws -> [UInt8]
+
     /// What was noted and not forgotten; nil: nothing.
     ///
     /// - Throws: `LogStorageFault`.

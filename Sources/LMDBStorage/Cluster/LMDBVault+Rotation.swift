@@ -42,6 +42,8 @@ extension LMDBVault {
     ///
     /// Only for who holds the turn, with all new streams drawn in.
     func finish(_ erasure: VaultErasure, by journal: any ErasureJournal) throws {
+        // The master key may have been changed since: the next ones are wrapped by the same.
+        _ = try keyFile.openWithRenewal(journal.vaultKeys())
         // Whom a damaged table lacks would lose the only key with the shard's old one.
         try mappingFaults { try names.checkOnce() }
         while let (rotation, position) = try mappingFaults({ try rotation(of: erasure) }) {

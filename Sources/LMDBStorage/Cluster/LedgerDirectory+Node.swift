@@ -1,3 +1,4 @@
+import Crypto
 import DurableFiles
 import FoundationEssentials
 import LMDB
@@ -51,6 +52,25 @@ extension LedgerDirectory {
         let place = path + "/" + vaultName + "/" + EpochKeys.fileName
         guard let keys = try DurableFile.read(place) else { return nil }
         return try mappingFaults { try EpochKeys.generation(of: keys) }
+    }
+
+    /// Takes over a cluster's keys where the master key does not open those of its copy: it was changed meanwhile.
+    ///
+    /// `keys`: of the same generation as the copy's.
+    ///
+    /// - Throws: `LedgerOpenFault.wrongKey` where it does not open the cluster's either.
+    package static func renewKeys(
+        at path: String,
+        with keys: [UInt8],
+        masterKey: [UInt8]
+    ) throws {
+        let place = path + "/" + vaultName + "/" + EpochKeys.fileName
+        let key = SymmetricKey(data: masterKey)
+        _ = try EpochKeyFile.open(keys, key)
+        let opens = try mappingFaults {
+            try EpochKeys(unwrapping: DurableFile.read(place) ?? [], masterKey: key) != nil
+        }
+        if !opens { try DurableFile.replace(place, with: keys) }
     }
 
     /// Removes what a node can make again.

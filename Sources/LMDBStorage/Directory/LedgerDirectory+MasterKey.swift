@@ -32,21 +32,25 @@ extension LedgerDirectory {
     ///
     /// Stopped half-way, the same call goes on.
     ///
+    /// `contents`: where the cluster that the directory is of has its keys, which are wrapped first; nil: it is of
+    /// none. Every machine has days and backups of its own.
+    ///
     /// - Returns: the backups that the old key still opens.
-    /// - Throws: `LedgerOpenFault`, `FileFault`.
+    /// - Throws: `LedgerOpenFault`, `FileFault`, what the cluster throws.
     package static func rotateMasterKey(
         at path: String,
         from old: [UInt8],
         to new: [UInt8],
+        in contents: (any ClusterContents)? = nil,
         randomness: RandomSource
     ) throws -> [String] {
         _ = try manifest(at: path)
-        // Every machine has its own copy of what it wraps.
-        guard !isNode(at: path) else {
-            throw LedgerOpenFault(.clustered, "in a cluster the master key stays as it is yet")
+        guard isNode(at: path) == (contents != nil) else {
+            throw LedgerOpenFault(.clustered, "the master key is the cluster's")
         }
         var randomness = randomness
         let (old, new) = (SymmetricKey(data: old), SymmetricKey(data: new))
+        if let contents { try rewrapKeys(of: contents, from: old, to: new, &randomness) }
         let vault = path + "/" + vaultName
         return try EpochKeyFile.whileLocked(vaultPath: vault) {
             let file = vault + "/" + EpochKeys.fileName
@@ -67,6 +71,24 @@ extension LedgerDirectory {
             try DurableFile.replace(file, with: keys.wrapped(by: new, using: &randomness))
             return missed
         }
+    }
+
+    /// Times that it is tried again where an erasure was faster.
+    private static let attempts = 20
+
+    private static func rewrapKeys(
+        of contents: any ClusterContents,
+        from old: SymmetricKey,
+        to new: SymmetricKey,
+        _ randomness: inout RandomSource
+    ) throws {
+        for _ in 0..<attempts {
+            let known = try contents.keys().bytes
+            let keys = try EpochKeyFile.open(known, either: new, or: old)
+            let wrapped = try keys.wrapped(by: new, using: &randomness)
+            if try contents.rewrapKeys(wrapped, insteadOf: known) { return }
+        }
+        throw LogStorageFault(.busy, "erasures were always before it")
     }
 
     /// Draws a new master key for a ledger that keeps its own, in its directory.

@@ -41,12 +41,19 @@ extension ClusterNode {
             }
         }
         // What cannot be checked is not opened: the cluster holds all of it.
+        let keys = try journal.keys()
         let isCurrent =
             try standing != nil && !LedgerDirectory.needsRefill(at: path)
-            && journal.keys().generation == generation(at: path)
+            && keys.generation == generation(at: path)
         if !isCurrent {
             tell("filling the directory from the cluster: \(row.end.size) events")
             try fill(path, from: journal, options)
+        } else {
+            try LedgerDirectory.renewKeys(
+                at: path,
+                with: keys.bytes,
+                masterKey: options.key.read(of: path)
+            )
         }
         do {
             return try opened(at: path, as: file, of: journal, options, reaching: row)

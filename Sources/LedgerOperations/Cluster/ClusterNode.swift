@@ -235,6 +235,7 @@ package final class ClusterNode: Sendable {
             switch error {
             case let fault as JournalFault: (fault.code.rawValue, fault.message)
             case let fault as LogStorageFault: (fault.code.rawValue, fault.message)
+            case let fault as LedgerOpenFault: (fault.code.rawValue, fault.message)
             default: ("internal", "\(type(of: error))")
             }
         let isNew = state.withLock { state in

@@ -6,7 +6,7 @@ struct JournalStatements: Sendable {
     let lease: LeaseStatements
     let row, batches, items, begin, commit: Text
     let listen, notify: Text
-    let manifest, keys, itemPage, changedItems, vacuum, checkpoints: Text
+    let manifest, keys, rewrap, itemPage, changedItems, vacuum, checkpoints: Text
     let common: CommonStatements
 
     init(_ schema: JournalSchema) {
@@ -55,6 +55,13 @@ struct JournalStatements: Sendable {
         )
         manifest = Text("manifest", "SELECT manifest FROM \(name).ledger")
         keys = Text("keys", "SELECT generation, bytes FROM \(name).vault_keys")
+        rewrap = Text(
+            "rewrap",
+            """
+            WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())
+            UPDATE \(name).vault_keys SET bytes = $1 FROM waits WHERE bytes = $2 RETURNING 1
+            """
+        )
         itemPage = Text(
             "item_page",
             """

@@ -24,6 +24,12 @@ extension PostgresJournal: ClusterContents {
     }
 
     /// See ``ClusterContents``.
+    package func rewrapKeys(_ bytes: [UInt8], insteadOf known: [UInt8]) throws -> Bool {
+        let command = PostgresConnection.Command(sql.rewrap, [.bytes(bytes), .bytes(known)])
+        return try !read([command])[0].isEmpty
+    }
+
+    /// See ``ClusterContents``.
     package func rotation(
         since generation: UInt64,
         below position: UInt64

@@ -50,15 +50,7 @@ extension Serve {
             outcome = .failure(error)
         }
         hasEnded.store(true, ordering: .releasing)
-        // It looks at least each time that a wait for the journal is over.
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                ended.wait()
-                // Whoever was answered was answered: another machine leads from now on.
-                node.resign()
-                continuation.resume()
-            }
-        }
+        await end(node, once: ended)
         switch outcome {
         case .success: node.open.end(warn: Terminal.warn)
         case .failure(let error): node.open.close(after: error)
@@ -80,6 +72,19 @@ extension Serve {
                 hint: "start it again once the database is there"
             )
         case nil: return
+        }
+    }
+
+    /// Gives up the lead once a machine's thread has ended, which looks at least each time that a wait for the
+    /// journal is over.
+    private func end(_ node: ClusterNode, once ended: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                ended.wait()
+                // Whoever was answered was answered: another machine leads from now on.
+                node.resign()
+                continuation.resume()
+            }
         }
     }
 

@@ -16,7 +16,7 @@ extension Keys {
                 digits, such as with `openssl rand -hex 32`, name them here, and let the source of \
                 the key give them from then on: a server asks it when it needs the key next. \
                 Stopped half-way, the same command goes on. Backups that cannot be reached stay \
-                with the old key.
+                with the old key. In a cluster run it on every machine, with the same new key.
                 """,
                 examples: "entitle keys rotate-master --new-key-file next.key"
             )
@@ -27,13 +27,25 @@ extension Keys {
         var newKeyFile: String?
 
         func run() throws {
+            let journal = try ClusterFile.journal(ofNodeAt: options.path)
             let missed: [String]
             if let newKeyFile {
-                missed = try LedgerDirectory.rotateMasterKey(
-                    at: options.path,
-                    from: options.keyOptions.read(),
-                    to: MasterKey.read(named: newKeyFile, ledger: options.path),
-                    randomness: .system
+                do {
+                    missed = try LedgerDirectory.rotateMasterKey(
+                        at: options.path,
+                        from: options.keyOptions.read(),
+                        to: MasterKey.read(named: newKeyFile, ledger: options.path),
+                        in: journal,
+                        randomness: .system
+                    )
+                } catch let fault as JournalFault {
+                    throw OperationFault(fault)
+                }
+            } else if journal != nil {
+                throw OperationFault(
+                    .usage,
+                    "all machines of a cluster have one master key: give the new one",
+                    place: "--new-key-file"
                 )
             } else {
                 guard options.keyOptions.isOwn else {
@@ -54,6 +66,11 @@ extension Keys {
                 )
             } else {
                 Terminal.line("the vault is wrapped by the new master key")
+                if journal != nil {
+                    Terminal.note(
+                        "run it on every machine of the cluster, and let each have the new key"
+                    )
+                }
                 for path in missed {
                     Terminal.note("warning: the old key still opens this backup: \(path)")
                 }

@@ -1,0 +1,80 @@
+import Encodings
+import EntitlementLedger
+import EventLog
+import Foundation
+import LMDBStorage
+import LedgerOperations
+import PostgresStorage
+import Testing
+
+/// One master key opens what all machines have; another one takes its place while they run (row 9.5).
+extension `A cluster's journal in PostgreSQL` {
+    @Test func `is wrapped by another master key while machines go on`() async throws {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            await second.end()
+            let (old, new) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+            let key = try #require(try Self.key(of: machines.path("a")))
+            func rotate(_ name: String, from old: [UInt8]) throws {
+                let missed = try LedgerDirectory.rotateMasterKey(
+                    at: machines.path(name),
+                    from: old,
+                    to: new,
+                    in: machines.journal,
+                    randomness: .system
+                )
+                #expect(missed.isEmpty)
+            }
+            let before = try machines.journal.keys()
+            // Another key than the one that it has changes nothing, nor does a directory alone.
+            #expect { try rotate("a", from: old) } throws: {
+                ($0 as? LedgerOpenFault)?.code == .wrongKey
+            }
+            #expect {
+                _ = try LedgerDirectory.rotateMasterKey(
+                    at: machines.path("a"),
+                    from: key,
+                    to: new,
+                    randomness: .system
+                )
+            } throws: { ($0 as? LedgerOpenFault)?.code == .clustered }
+            #expect(try machines.journal.keys() == before)
+            try rotate("a", from: key)
+            let after = try machines.journal.keys()
+            #expect(after.bytes != before.bytes && after.generation == before.generation)
+            // Without the new key nobody begins, and who leads gives no other one to the cluster.
+            #expect { try machines.open("b") } throws: {
+                ($0 as? LedgerOpenFault)?.code == .wrongKey
+            }
+            #expect { try first.erase([2]) } throws: {
+                ($0 as? LedgerOpenFault)?.code == .wrongKey
+            }
+            #expect(try machines.journal.keys() == after)
+            #expect(try first.grant(4).isAppended)
+            for name in ["a", "b"] { try Self.keep(new, at: machines.path(name)) }
+            let again = try machines.open("b")
+            again.begin()
+            #expect(try first.erase([1]) != nil)
+            try await eventually("the other one to follow") {
+                try again.size() == first.size() && again.generation == 1
+            }
+            for number in [0, 1, 2, 4] { #expect(try again.mayUse(number) == (number != 1)) }
+            // What another machine has of its own is wrapped by the same command.
+            try rotate("b", from: key)
+            try await machines.endAndAudit()
+        }
+    }
+
+    private static func key(of path: String) throws -> [UInt8]? {
+        let text = try String(contentsOfFile: path + "/key", encoding: .utf8)
+        return Hexadecimal.decode(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    private static func keep(_ key: [UInt8], at path: String) throws {
+        let text = Hexadecimal.encode(key) + "\n"
+        try text.write(toFile: path + "/key", atomically: true, encoding: .utf8)
+    }
+}

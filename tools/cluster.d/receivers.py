@@ -119,13 +119,16 @@ class Receiver:
             return list(self.messages)
 
 
-def judge(grants, places, messages):
+def judge(grants, places, messages, erased=()):
     """What is wrong with what one was told; empty: nothing.
 
-    `grants`: those that were acknowledged. `places`: the place of each in the log."""
+    `grants`: those that were acknowledged. `places`: the place of each in the log. `erased`: customers who were erased,
+    of whom the log tells nothing any more; before that others may have been told."""
     found = []
     ids, bodies, last, seen = {}, {}, {}, set()
     for name, customer, grant, body, is_taken in messages:
+        if grant is None or grant in erased:
+            continue
         if ids.setdefault(grant, name) != name:
             found.append("%s was told under two ids" % grant)
         if bodies.setdefault(name, body) != body:

@@ -261,7 +261,7 @@ def run(tool, folder, pair, chance, kills):
         found += known_of_erased
         if ends[0] >= LEASE - 1:
             found.append("a leader that ends is waited for as one that dies: %s s" % ends)
-        webhooks, wrong = told_all(cluster, hearers, acknowledged, histories)
+        webhooks, wrong = told_all(cluster, hearers, acknowledged, histories, erasures.customers)
         found += wrong
         roots = {pair.sql(primary_of(pair), "SELECT encode(root, 'base64') FROM entitlement_ledger.ledger")}
         for machine in cluster.machines.values():
@@ -317,7 +317,7 @@ def until(done):
             time.sleep(0.2)
 
 
-def told_all(cluster, hearers, acknowledged, histories):
+def told_all(cluster, hearers, acknowledged, histories, erased):
     """Figures of what was told, and what is wrong with it, once all of it was."""
     grants = {grant for grant, _, _ in acknowledged}
     places = {grant: place for place, grant in histories[NAMES[0]] if grant is not None}
@@ -333,7 +333,10 @@ def told_all(cluster, hearers, acknowledged, histories):
         end = time.monotonic() + receivers.PATIENCE
         while not grants <= one.taken() and time.monotonic() < end:
             time.sleep(0.2)
-        found += one.faults[:3] + receivers.judge(grants, places, one.heard())[:5]
+        found += one.faults[:3] + receivers.judge(grants, places, one.heard(), erased)[:5]
+    named = {subject for _, subject, _, _, _ in silent.heard() if subject.rpartition("/")[2] in erased}
+    if named:
+        found.append("somebody was told of who was erased before: %s" % named)
     messages = hearer.heard()
     return {
         "told": len(hearer.taken()), "messages": len(messages), "toldLate": len(silent.taken()),

@@ -7,16 +7,23 @@ package final class LeaderLog: OwnFilesLog {
     /// See `OwnFilesLog`.
     package let own: any LogStorage
     private let state: Mutex<State>
+    /// What is seen while the journal takes long.
+    private let shown: Mutex<Shown>
 
     private struct State {
+        /// What others see of it.
+        var shown: Shown
+        /// A commit whose outcome nobody knows, with the tree's edge behind it.
+        var doubt: Doubt?
+        var randomness: RandomSource
+    }
+
+    private struct Shown {
         var leadership: Leadership
         /// What was confirmed last.
         var known: JournalEnd
-        /// A commit whose outcome nobody knows, with the tree's edge behind it.
-        var doubt: Doubt?
         /// Once another one leads, or the own files failed, this one never leads again.
         var isOver = false
-        var randomness: RandomSource
     }
 
     private struct Doubt {
@@ -42,23 +49,33 @@ package final class LeaderLog: OwnFilesLog {
         }
         self.journal = journal
         self.own = own
-        state = Mutex(State(leadership: leadership, known: known, randomness: randomness))
+        let shown = Shown(leadership: leadership, known: known)
+        self.shown = Mutex(shown)
+        state = Mutex(State(shown: shown, randomness: randomness))
     }
 
-    /// What is durable on a second machine, as this leader was told.
-    package var confirmed: JournalEnd { state.withLock(\.known) }
+    /// What is durable on a second machine, as this leader was told; waits for no journal.
+    package var confirmed: JournalEnd { shown.withLock(\.known) }
 
-    /// Whether it may still append.
-    package var isLeading: Bool { state.withLock { !$0.isOver } }
+    /// Whether it may still append; waits for no journal.
+    package var isLeading: Bool { shown.withLock { !$0.isOver } }
 
-    /// What it would tell who follows.
+    /// What it would tell who follows; waits for no journal.
     package var announcement: JournalAnnouncement {
-        state.withLock { state in
+        shown.withLock { shown in
             JournalAnnouncement(
-                leadership: state.leadership,
-                size: state.known.size,
-                root: state.known.root
+                leadership: shown.leadership,
+                size: shown.known.size,
+                root: shown.known.root
             )
+        }
+    }
+
+    /// Does something alone, however long the journal takes, and shows what came of it.
+    private func alone<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try state.withLock { state in
+            defer { shown.withLock { $0 = state.shown } }
+            return try body(&state)
         }
     }
 
@@ -67,26 +84,26 @@ package final class LeaderLog: OwnFilesLog {
     /// - Throws: `LogStorageFault.outcomeUnknown` where nobody can tell, and `noLeader` where another
     ///   one leads: nothing of the batch stands then.
     package func append(_ batch: LogBatch) throws -> LogEnd {
-        try state.withLock { state in
-            guard !state.isOver else { throw Self.deposed }
+        try alone { state in
+            guard !state.shown.isOver else { throw Self.deposed }
             guard state.doubt == nil else { throw Self.inDoubt }
             let end = try own.end()
-            guard batch.first == end.size, end.size == state.known.size else {
+            guard batch.first == end.size, end.size == state.shown.known.size else {
                 throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
             }
             let packed = JournalBatch(batch, after: end.edge)
             let outcome = journal.append(
                 packed,
                 endingAt: batch.end(after: end),
-                decidedOn: state.known,
-                as: state.leadership
+                decidedOn: state.shown.known,
+                as: state.shown.leadership
             )
             switch outcome {
             case .committed(let known, _):
-                state.known = known
+                state.shown.known = known
                 return try keep(batch, &state)
             case .refused(let fault):
-                if [.deposed, .moved].contains(fault.code) { state.isOver = true }
+                if [.deposed, .moved].contains(fault.code) { state.shown.isOver = true }
                 throw LogStorageFault(fault)
             case .unknown:
                 state.doubt = Doubt(batch: batch, root: packed.root)
@@ -105,35 +122,35 @@ package final class LeaderLog: OwnFilesLog {
         of position: UInt64,
         _ own: () throws -> Void
     ) throws {
-        try state.withLock { state in
-            guard !state.isOver else { throw Self.deposed }
+        try alone { state in
+            guard !state.shown.isOver else { throw Self.deposed }
             guard state.doubt == nil else { throw Self.inDoubt }
             // A stream that the rotation lacks would lose the only key that opens it.
-            guard position == state.known.vaultPosition,
-                rotation.generation == state.known.generation + 1
+            guard position == state.shown.known.vaultPosition,
+                rotation.generation == state.shown.known.generation + 1
             else {
                 throw LogStorageFault(.damaged, "this copy of the vault is not the cluster's")
             }
             let outcome = journal.rotate(
                 rotation,
-                decidedOn: state.known,
-                as: state.leadership
+                decidedOn: state.shown.known,
+                as: state.shown.leadership
             )
             switch outcome {
-            case .committed(let known, _): state.known = known
+            case .committed(let known, _): state.shown.known = known
             case .refused(let fault):
-                if [.deposed, .moved].contains(fault.code) { state.isOver = true }
+                if [.deposed, .moved].contains(fault.code) { state.shown.isOver = true }
                 throw LogStorageFault(fault)
             case .unknown:
                 let known = try renew(&state)
                 guard known.generation == rotation.generation else { throw Self.inDoubt }
-                state.known = known
+                state.shown.known = known
             }
             do {
                 try own()
             } catch {
                 // What it seals from here on would be under keys that nobody has.
-                state.isOver = true
+                state.shown.isOver = true
                 throw error
             }
         }
@@ -144,7 +161,7 @@ package final class LeaderLog: OwnFilesLog {
         do {
             return try own.append(batch)
         } catch {
-            state.isOver = true
+            state.shown.isOver = true
             throw LogStorageFault(
                 .outcomeUnknown,
                 "it is recorded, but this node's own files did not take it"
@@ -155,9 +172,9 @@ package final class LeaderLog: OwnFilesLog {
     /// See `LogStorage`: a doubt is settled by a renewal under another id, so that a call that is on its
     /// way yet is refused by the fence.
     package func reopen() throws {
-        try state.withLock { state in
+        try alone { state in
             try own.reopen()
-            if let doubt = state.doubt, !state.isOver { try settle(doubt, &state) }
+            if let doubt = state.doubt, !state.shown.isOver { try settle(doubt, &state) }
         }
     }
 
@@ -169,12 +186,12 @@ package final class LeaderLog: OwnFilesLog {
     private func settle(_ doubt: Doubt, _ state: inout State) throws {
         let known = try renew(&state)
         state.doubt = nil
-        if known == state.known { return }
+        if known == state.shown.known { return }
         guard known.root == doubt.root else {
-            state.isOver = true
+            state.shown.isOver = true
             throw Self.deposed
         }
-        state.known = known
+        state.shown.known = known
         _ = try keep(doubt.batch, &state)
     }
 
@@ -183,14 +200,14 @@ package final class LeaderLog: OwnFilesLog {
     /// - Throws: `LogStorageFault.noLeader` where another one leads, `outcomeUnknown` where the journal
     ///   does not answer.
     package func renew() throws {
-        try state.withLock { state in
-            guard !state.isOver else { throw Self.deposed }
+        try alone { state in
+            guard !state.shown.isOver else { throw Self.deposed }
             if let doubt = state.doubt {
                 try own.reopen()
                 return try settle(doubt, &state)
             }
-            guard try renew(&state) == state.known else {
-                state.isOver = true
+            guard try renew(&state) == state.shown.known else {
+                state.shown.isOver = true
                 throw Self.deposed
             }
         }
@@ -200,26 +217,26 @@ package final class LeaderLog: OwnFilesLog {
     ///
     /// Where the journal does not take that, the lease ends by itself.
     package func resign() {
-        state.withLock { state in
-            guard !state.isOver else { return }
-            state.isOver = true
-            _ = journal.resign(state.leadership, confirmed: state.known)
+        alone { state in
+            guard !state.shown.isOver else { return }
+            state.shown.isOver = true
+            _ = journal.resign(state.shown.leadership, confirmed: state.shown.known)
         }
     }
 
     /// - Returns: where the journals end, durably.
     private func renew(_ state: inout State) throws -> JournalEnd {
         let leader = LeaderID(using: &state.randomness)
-        switch journal.renew(state.leadership, as: leader, confirmed: state.known) {
+        switch journal.renew(state.shown.leadership, as: leader, confirmed: state.shown.known) {
         case .committed(let end, let leadership):
-            state.leadership = leadership
+            state.shown.leadership = leadership
             return end
         case .refused(let fault):
-            if fault.code == .deposed { state.isOver = true }
+            if fault.code == .deposed { state.shown.isOver = true }
             throw LogStorageFault(fault)
         case .unknown:
             // It may lead under either id: who cannot tell leads no more, and takes the lease anew.
-            state.isOver = true
+            state.shown.isOver = true
             throw Self.inDoubt
         }
     }

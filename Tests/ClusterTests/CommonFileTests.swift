@@ -3,6 +3,7 @@ import EventLog
 import Foundation
 import LedgerOperations
 import PostgresStorage
+import Synchronization
 import Testing
 
 /// Several machines: what they hold in common beside log and vault.
@@ -64,6 +65,35 @@ extension `A cluster's journal in PostgreSQL` {
                 #expect(lines(name, machines).count == expected.count)
             }
         }
+    }
+
+    // An erasure that is noted on one machine alone would be forgotten with it.
+    @Test func `waits for the standby, whatever the role says`() async throws {
+        try PostgresServers.sql("DROP ROLE IF EXISTS hasty")
+        try PostgresServers.sql("CREATE ROLE hasty SUPERUSER LOGIN")
+        try PostgresServers.sql("ALTER ROLE hasty SET synchronous_commit = off")
+        let cluster = try ScratchCluster()
+        let journal = cluster.other(patience: 60_000, user: "hasty")
+        PostgresServers.act(.freeze, on: "b")
+        defer { PostgresServers.act(.thaw, on: "b") }
+        // The role's own commit waits for nobody.
+        let own = try PostgresConnection(PostgresServers.place(user: "hasty"), within: 10)
+        let text = "INSERT INTO \(cluster.schema.name).held VALUES ('own', '', '1')"
+        let replies = try own.exchange([.init(.init("", text))], within: 10_000)
+        #expect(replies.replies == [.rows([])])
+        let outcomes = Mutex<[Bool]>([])
+        async let kept = onThread {
+            let isKept = try? journal.hold([1], as: "erasure", insteadOf: nil)
+            outcomes.withLock { $0.append(isKept ?? false) }
+        }
+        try await Task.sleep(for: .seconds(2))
+        #expect(outcomes.withLock(\.self) == [], "nobody is told before the standby has it")
+        PostgresServers.act(.thaw, on: "b")
+        await kept
+        #expect(outcomes.withLock(\.self) == [true])
+        #expect(try journal.held("erasure") == [1])
+        #expect(try !journal.hold([2], as: "erasure", insteadOf: [3]))
+        #expect(try journal.hold([2], as: "erasure", insteadOf: [1]))
     }
 }
 

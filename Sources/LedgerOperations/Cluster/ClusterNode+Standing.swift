@@ -54,7 +54,7 @@ extension ClusterNode {
                 clusterSize: max(state.row?.end.size ?? 0, isLeading ? size : 0),
                 generation: state.row?.end.generation,
                 contactAge: state.contactAt.map { max(0, now - $0) },
-                fault: state.fault ?? (lease?.isLast == true ? Self.ended : nil),
+                fault: lease?.isLast == true ? Self.ended : state.fault,
                 members: state.members.all,
                 membersAge: max(0, now - state.members.readAt) / 1000
             )

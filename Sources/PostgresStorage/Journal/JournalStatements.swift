@@ -89,18 +89,29 @@ struct CommonStatements: Sendable {
 
     init(_ schema: JournalSchema) {
         let name = schema.name
+        // As the functions do it: no setting of a role lets the commit go before the standby has it.
+        let waiting = "WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())"
         keepCheckpoint = Text(
             "keep_checkpoint",
-            "INSERT INTO \(name).checkpoint VALUES ($1, $2) ON CONFLICT DO NOTHING"
+            """
+            \(waiting) INSERT INTO \(name).checkpoint SELECT $1::bigint, $2::text FROM waits
+            ON CONFLICT DO NOTHING
+            """
         )
         held = Text("held", "SELECT bytes FROM \(name).held WHERE kind = $1")
         hold = Text(
             "hold",
-            "INSERT INTO \(name).held VALUES ($1, '', $2) ON CONFLICT DO NOTHING RETURNING 1"
+            """
+            \(waiting) INSERT INTO \(name).held SELECT $1::text, ''::bytea, $2::bytea FROM waits
+            ON CONFLICT DO NOTHING RETURNING 1
+            """
         )
         rehold = Text(
             "rehold",
-            "UPDATE \(name).held SET bytes = $2 WHERE kind = $1 AND bytes = $3 RETURNING 1"
+            """
+            \(waiting) UPDATE \(name).held SET bytes = $2 FROM waits
+            WHERE kind = $1 AND id = '' AND bytes = $3 RETURNING 1
+            """
         )
         nodes = Text(
             "nodes",

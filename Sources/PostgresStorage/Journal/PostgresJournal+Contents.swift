@@ -26,7 +26,7 @@ extension PostgresJournal: ClusterContents {
     /// See ``ClusterContents``.
     package func rewrapKeys(_ bytes: [UInt8], insteadOf known: [UInt8]) throws -> Bool {
         let command = PostgresConnection.Command(sql.rewrap, [.bytes(bytes), .bytes(known)])
-        return try !read([command])[0].isEmpty
+        return try !keep(command).isEmpty
     }
 
     /// See ``ClusterContents``.
@@ -102,12 +102,12 @@ extension PostgresJournal: ClusterContents {
 
     /// See ``ClusterContents``.
     package func keep(checkpoint size: UInt64, note: String) throws {
-        _ = try read([
+        _ = try keep(
             PostgresConnection.Command(
                 sql.common.keepCheckpoint,
                 [.integer(Int64(clamping: size)), .text(note)]
             )
-        ])
+        )
     }
 
     /// See ``ClusterContents``.
@@ -130,7 +130,7 @@ extension PostgresJournal: ClusterContents {
             } else {
                 PostgresConnection.Command(sql.common.hold, [.text(name), .bytes(bytes)])
             }
-        return try !read([command])[0].isEmpty
+        return try !keep(command).isEmpty
     }
 
     /// See ``ClusterContents``.

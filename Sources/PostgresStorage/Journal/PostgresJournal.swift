@@ -297,84 +297,49 @@ package final class PostgresJournal: ClusterJournal {
     }
 
     func read(_ commands: [PostgresConnection.Command]) throws -> [[PostgresRow]] {
-        let replies: PostgresConnection.Replies
+        try rows(of: ask(commands, over: reading, within: limits.readMilliseconds), reading)
+    }
+
+    /// Changes something beside the row: it is durable on a second machine when this returns.
+    ///
+    /// - Throws: ``JournalFault``; `unavailable` also where nobody knows whether it is.
+    func keep(_ command: PostgresConnection.Command) throws -> [PostgresRow] {
+        let replies = try ask([command], over: changing, within: limits.changeMilliseconds)
+        guard replies.warnings.isEmpty else {
+            throw JournalFault(
+                .unavailable,
+                "PostgreSQL warned of the commit (\(replies.warnings[0]))"
+            )
+        }
+        return try rows(of: replies, changing)[0]
+    }
+
+    private func ask(
+        _ commands: [PostgresConnection.Command],
+        over line: PostgresLine,
+        within milliseconds: Int64
+    ) throws -> PostgresConnection.Replies {
         do {
-            replies = try reading.exchange(commands, within: limits.readMilliseconds)
+            return try line.exchange(commands, within: milliseconds)
         } catch {
             throw JournalFault(.unavailable, error.message)
         }
-        return try replies.replies.map { reply in
+    }
+
+    private func rows(
+        of replies: PostgresConnection.Replies,
+        _ line: PostgresLine
+    ) throws -> [[PostgresRow]] {
+        try replies.replies.map { reply in
             switch reply {
             case .rows(let rows): return rows
             case .refused(let refusal):
                 // A transaction that was begun is of no more use.
-                reading.drop()
+                line.drop()
                 throw JournalFault(refusal)
             }
         }
     }
 
     static let missing = JournalFault(.missing, "there is no cluster in this schema")
-}
-
-extension JournalRow {
-    /// Reads the view `row`.
-    init(_ row: PostgresRow) throws {
-        guard try row.integer(13) <= JournalSchema.format else {
-            throw JournalFault(.newerFormat, "the cluster's format is \(try row.integer(13))")
-        }
-        guard let root = try row.digest(1), let confirmedRoot = try row.digest(7)
-        else { throw JournalFault(.damaged, "a root of the cluster's row is none") }
-        self.init(
-            end: JournalEnd(
-                size: try row.count(0),
-                root: root,
-                vaultPosition: try row.count(4),
-                generation: try row.count(5)
-            ),
-            lastRecordedAt: try row.integer(2),
-            highestCounter: try row.count(3),
-            confirmedSize: try row.count(6),
-            confirmedRoot: confirmedRoot,
-            lease: JournalLease(
-                leadership: Leadership(
-                    term: try row.count(8),
-                    leader: LeaderID(try row.bytes(10))
-                ),
-                beat: try row.count(9),
-                node: try row.text(11),
-                address: try row.text(12)
-            )
-        )
-    }
-}
-
-extension PostgresRow {
-    /// A `bytea` of 32 bytes; nil for other ones.
-    fileprivate func digest(_ column: Int) throws(PostgresFault) -> Digest? {
-        let bytes = try bytes(column)
-        return Digest(exactly: bytes.span)
-    }
-}
-
-extension JournalFault {
-    /// What a refusal of PostgreSQL means here: the matrix of what is tried again and what is not.
-    init(_ refusal: PostgresRefusal) {
-        let code: Code =
-            switch refusal.state {
-            case JournalSchema.Raised.deposed.rawValue: .deposed
-            case JournalSchema.Raised.moved.rawValue: .moved
-            case JournalSchema.Raised.notSynchronous.rawValue: .notSynchronous
-            case JournalSchema.Raised.damaged.rawValue: .damaged
-            // No table, no schema, no function.
-            case "42P01", "3F000", "42883": .missing
-            case "42501", "28000", "28P01": .notPermitted
-            case "42P06", "42P07", "23505": .notEmpty
-            case "25006": .readOnly
-            case "53100": .full
-            case "53300", "57P01", "57P02", "57P03": .unavailable
-            default: .refused
-            }
-        self.init(code, refusal.message)
-    }
 }

@@ -37,10 +37,12 @@ extension `A cluster's journal in PostgreSQL` {
             journal.append(packed, endingAt: sample.end, decidedOn: call.1, as: call.0)
         }
         do {
-            try await eventually("a commit waits for the standby") { try Self.waiting().count == 1 }
+            try await eventually("a commit waits for the standby") {
+                try Self.waiting(in: cluster).count == 1
+            }
             // Nobody sees what is not confirmed.
             #expect(try cluster.journal.row().end.size == 0)
-            try disturb(disturbance)
+            try disturb(disturbance, in: cluster)
         } catch {
             PostgresServers.act(.thaw, on: "b")
             throw error
@@ -64,22 +66,23 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try cluster.journal.page(from: 0, vaultAfter: 0).batches.count == 1)
     }
 
-    /// Processes of PostgreSQL that wait for a standby.
-    private static func waiting() throws -> [Int64] {
+    /// Processes of PostgreSQL that wait for a standby, for a cluster: what another one left behind may wait, too.
+    private static func waiting(in cluster: ScratchCluster) throws -> [Int64] {
         try PostgresServers.sql(
-            "SELECT pid::bigint FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            "SELECT pid::bigint FROM pg_stat_activity "
+                + "WHERE wait_event = 'SyncRep' AND query LIKE '% \(cluster.schema.name).%'"
         ).map { try $0.integer(0) }
     }
 
-    private func disturb(_ disturbance: Disturbance) throws {
+    private func disturb(_ disturbance: Disturbance, in cluster: ScratchCluster) throws {
         switch disturbance {
         case .patience: break
         case .cancelled:
-            for pid in try Self.waiting() {
+            for pid in try Self.waiting(in: cluster) {
                 try PostgresServers.sql("SELECT pg_cancel_backend(\(pid))")
             }
         case .terminated:
-            for pid in try Self.waiting() {
+            for pid in try Self.waiting(in: cluster) {
                 try PostgresServers.sql("SELECT pg_terminate_backend(\(pid))")
             }
         case .unnamed: try Self.nameStandby("")

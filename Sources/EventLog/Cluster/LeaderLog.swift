@@ -143,7 +143,9 @@ package final class LeaderLog: OwnFilesLog {
                 throw LogStorageFault(fault)
             case .unknown:
                 let known = try renew(&state)
-                guard known.generation == rotation.generation else { throw Self.inDoubt }
+                guard known.generation == rotation.generation else {
+                    throw LogStorageFault(.busy, "the cluster's database did not take it: try again")
+                }
                 state.shown.known = known
             }
             do {

@@ -12,8 +12,8 @@ package final class NodeLog: OwnFilesLog {
 
     /// Follows, until it is told to lead.
     ///
-    /// `name`: this node's. `contents`: where checkpoints stand for every node. `appended`: told behind each commit of this
-    /// node; must not block.
+    /// `name`: this node's. `contents`: where checkpoints stand for every node. `appended`: told behind each
+    /// commit of this node; must not block.
     package init(
         named name: String,
         over own: any LogStorage,

@@ -144,7 +144,10 @@ package final class LeaderLog: OwnFilesLog {
             case .unknown:
                 let known = try renew(&state)
                 guard known.generation == rotation.generation else {
-                    throw LogStorageFault(.busy, "the cluster's database did not take it: try again")
+                    throw LogStorageFault(
+                        .busy,
+                        "the cluster's database did not take it: try again"
+                    )
                 }
                 state.shown.known = known
             }

@@ -41,23 +41,28 @@ extension LMDBVault {
     /// Some shards after the others, so that no transaction grows with the erasure.
     ///
     /// Only for who holds the turn, with all new streams drawn in.
-    func finish(_ erasure: VaultErasure, by journal: any ErasureJournal) throws {
+    func finish(
+        _ erasure: VaultErasure,
+        by journal: any ErasureJournal,
+        using randomness: inout RandomSource
+    ) throws {
         // The master key may have been changed since: the next ones are wrapped by the same.
         _ = try keyFile.openWithRenewal(journal.vaultKeys())
         // Whom a damaged table lacks would lose the only key with the shard's old one.
         try mappingFaults { try names.checkOnce() }
-        while let (rotation, position) = try mappingFaults({ try rotation(of: erasure) }) {
+        while let (rotation, position) = try mappingFaults({
+            try rotation(of: erasure, using: &randomness)
+        }) {
             try journal.rotate(rotation, of: position) { try follow(rotation) }
         }
     }
 
     /// The next step of an erasure, and how many streams the vault has; nil: everything is done.
     private func rotation(
-        of erasure: VaultErasure
+        of erasure: VaultErasure,
+        using randomness: inout RandomSource
     ) throws -> (rotation: VaultRotation, position: UInt64)? {
         let old = epochs
-        var randomness = writer.withLock { $0.randomness }
-        defer { writer.withLock { $0.randomness = randomness } }
         return try environment.read { transaction in
             let left = try erasure.streams.filter { stream in
                 try

@@ -75,7 +75,7 @@ extension LMDBVault {
         close(erasure.streams)
         try drawIn(&turn)
         if let journal = turn.journal {
-            try finish(erasure, by: journal)
+            try finish(erasure, by: journal, using: &turn.randomness)
             return try forgetErasure(&turn)
         }
         try writer.withLock { writer in

@@ -64,13 +64,8 @@ extension `A cluster's journal in PostgreSQL` {
         async throws
     {
         try await withMachines { machines in
-            let (first, second) = (machines[0], machines[1])
-            first.begin()
-            try await eventually("a leader") { first.node.isLeading }
-            second.begin()
-            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            let (first, second) = try await machines.begin(granting: 3)
             let size = try first.size()
-            try await eventually("the other one to know") { try second.size() == size }
             // A server that runs has its directory.
             #expect { try machines.leave("b") } throws: {
                 ($0 as? LedgerOpenFault)?.code == .locked

@@ -125,6 +125,18 @@ final class Machines: Sendable {
         }
     }
 
+    /// Has the first lead and the other one follow, and both know some grants.
+    func begin(granting count: Int) async throws -> (leader: Machine, follower: Machine) {
+        let (leader, follower) = (self[0], self[1])
+        leader.begin()
+        try await eventually("a leader") { leader.node.isLeading }
+        follower.begin()
+        for number in 0..<count { #expect(try leader.grant(number).isAppended) }
+        let size = try leader.size()
+        try await eventually("the other one to know") { try follower.size() == size }
+        return (leader, follower)
+    }
+
     func end() async { for machine in opened.withLock(\.self) { await machine.end() } }
 }
 

@@ -30,42 +30,80 @@ extension `A cluster's journal in PostgreSQL` {
             }
             let before = try machines.journal.keys()
             // Another key than the one that it has changes nothing, nor does a directory alone.
-            #expect { try rotate("a", from: old) } throws: {
+            #expect { try rotate("b", from: old) } throws: {
                 ($0 as? LedgerOpenFault)?.code == .wrongKey
             }
             #expect {
                 _ = try LedgerDirectory.rotateMasterKey(
-                    at: machines.path("a"),
+                    at: machines.path("b"),
                     from: key,
                     to: new,
                     randomness: .system
                 )
             } throws: { ($0 as? LedgerOpenFault)?.code == .clustered }
             #expect(try machines.journal.keys() == before)
-            try rotate("a", from: key)
+            let copy = try Data(contentsOf: Self.keys(of: machines.path("b")))
+            try rotate("b", from: key)
             let after = try machines.journal.keys()
             #expect(after.bytes != before.bytes && after.generation == before.generation)
-            // Without the new key nobody begins, and who leads gives no other one to the cluster.
+            // Without the new key nobody begins, whatever its copy is wrapped by, and who leads erases nobody.
+            try copy.write(to: Self.keys(of: machines.path("b")))
             #expect { try machines.open("b") } throws: {
                 ($0 as? LedgerOpenFault)?.code == .wrongKey
             }
             #expect { try first.erase([2]) } throws: {
-                ($0 as? LedgerOpenFault)?.code == .wrongKey
+                ($0 as? LogStorageFault)?.code == .unreadable
             }
+            #expect(try machines.note() == nil && first.mayUse(2), "nothing is begun")
             #expect(try machines.journal.keys() == after)
             #expect(try first.grant(4).isAppended)
             for name in ["a", "b"] { try Self.keep(new, at: machines.path(name)) }
+            // Who leads wraps no keys by the old one that its own copy still has.
+            #expect(try first.erase([1]) != nil)
+            // A copy of before is wrapped by it, too, and is taken over with the cluster's keys.
             let again = try machines.open("b")
             again.begin()
-            #expect(try first.erase([1]) != nil)
             try await eventually("the other one to follow") {
                 try again.size() == first.size() && again.generation == 1
             }
             for number in [0, 1, 2, 4] { #expect(try again.mayUse(number) == (number != 1)) }
             // What another machine has of its own is wrapped by the same command.
-            try rotate("b", from: key)
+            try rotate("a", from: key)
             try await machines.endAndAudit()
         }
+    }
+
+    // The copy that was not there while the key was changed.
+    @Test func `gives its keys to a copy that another master key wraps`() async throws {
+        try await withMachines { machines in
+            await machines.end()
+            let new = [UInt8](repeating: 2, count: 32)
+            let key = try #require(try Self.key(of: machines.path("a")))
+            _ = try LedgerDirectory.rotateMasterKey(
+                at: machines.path("a"),
+                from: key,
+                to: new,
+                in: machines.journal,
+                randomness: .system
+            )
+            let before = try FileManager.default.attributesOfItem(
+                atPath: machines.path("b") + "/log/data.mdb"
+            )
+            try Self.keep(new, at: machines.path("b"))
+            await (try machines.open("b")).end()
+            let after = try FileManager.default.attributesOfItem(
+                atPath: machines.path("b") + "/log/data.mdb"
+            )
+            let number = FileAttributeKey.systemFileNumber
+            #expect(
+                before[number] as? UInt64 == after[number] as? UInt64,
+                "it is not filled anew for it"
+            )
+        }
+    }
+
+    private static func keys(of path: String) -> URL {
+        URL(filePath: path + "/vault/epoch-keys")
     }
 
     private static func key(of path: String) throws -> [UInt8]? {

@@ -13,13 +13,7 @@ import Testing
 extension `A cluster's journal in PostgreSQL` {
     @Test func `erases a customer on every machine`() async throws {
         try await withMachines { machines in
-            let (first, second) = (machines[0], machines[1])
-            first.begin()
-            try await eventually("a leader") { first.node.isLeading }
-            second.begin()
-            for number in 0..<5 { #expect(try first.grant(number).isAppended) }
-            let size = try first.size()
-            try await eventually("the other one to know") { try second.size() == size }
+            let (first, second) = try await machines.begin(granting: 5)
             // Who follows erases nobody.
             #expect { try second.erase([2]) } throws: {
                 ($0 as? LogStorageFault)?.code == .noLeader
@@ -98,13 +92,7 @@ extension `A cluster's journal in PostgreSQL` {
     @Test func `catches up with erasures, and erases nobody after another one leads`() async throws
     {
         try await withMachines { machines in
-            let (first, second) = (machines[0], machines[1])
-            first.begin()
-            try await eventually("a leader") { first.node.isLeading }
-            second.begin()
-            for number in 0..<6 { #expect(try first.grant(number).isAppended) }
-            let size = try first.size()
-            try await eventually("the other one to know") { try second.size() == size }
+            let (first, second) = try await machines.begin(granting: 6)
             await second.halt()
             for number in [1, 3] {
                 #expect(try first.erase([number])?.machines == ["b"], "it has not followed")
@@ -203,7 +191,7 @@ extension Machine {
 
 extension Machines {
     /// The note of an erasure that the cluster holds.
-    fileprivate func note() throws -> [UInt8]? {
+    func note() throws -> [UInt8]? {
         let question = "SELECT bytes FROM \(schema.name).held WHERE kind = 'erasure'"
         let bytes = try PostgresServers.sql(question).first?.bytes(0)
         return bytes.flatMap { $0.isEmpty ? nil : $0 }

@@ -14,13 +14,8 @@ extension `A cluster's journal in PostgreSQL` {
         async throws
     {
         try await withMachines { machines in
-            let (first, second) = (machines[0], machines[1])
-            first.begin()
-            try await eventually("a leader") { first.node.isLeading }
-            second.begin()
-            for number in 0..<5 { #expect(try first.grant(number).isAppended) }
+            let (first, second) = try await machines.begin(granting: 5)
             let size = try first.size()
-            try await eventually("the other one to know") { try second.size() == size }
             for number in 0..<5 { #expect(try second.mayUse(number)) }
             #expect(try !second.mayUse(5))
             // Who follows appends nothing.

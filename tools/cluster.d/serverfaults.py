@@ -26,18 +26,20 @@ def count(clients):
     return sum(len(client.acknowledged) for client in clients)
 
 
-def killed(cluster, clients, kills):
-    """Kills the leader again and again; how long each time nothing was acknowledged, in seconds."""
+def ended(cluster, clients, times, end):
+    """The leader ends again and again; how long at most nothing was acknowledged behind it each time, in seconds."""
     pauses = []
-    for _ in range(kills):
+    for _ in range(times):
         before = count(clients)
         wait(lambda before=before: count(clients) >= before + 4, "acknowledgements")
         leader = cluster.leader()
         began = time.monotonic()
-        leader.kill()
-        killed_at = count(clients)
-        wait(lambda at=killed_at: count(clients) >= at + CLIENTS + 1, "writes behind a kill")
-        pauses.append(time.monotonic() - began)
+        end(leader)
+        at = count(clients)
+        wait(lambda at=at: count(clients) >= at + CLIENTS + 1, "writes behind an end")
+        moments = sorted(
+            moment for client in clients for _, _, moment in list(client.acknowledged) if moment > began)
+        pauses.append(max(later - sooner for sooner, later in itertools.pairwise([began] + moments)))
         leader.start()
     return pauses
 
@@ -98,24 +100,6 @@ def refilled(cluster, chance):
                 file.seek(-1, os.SEEK_CUR)
                 file.write(bytes([byte[0] ^ 0x55]))
         machine.start()
-
-
-def handed(cluster, clients, times):
-    """The leader ends as a service manager ends it; how long each time nothing was acknowledged, in seconds."""
-    pauses = []
-    for _ in range(times):
-        before = count(clients)
-        wait(lambda before=before: count(clients) >= before + 4, "acknowledgements")
-        leader = cluster.leader()
-        began = time.monotonic()
-        leader.stop()
-        ended = count(clients)
-        wait(lambda at=ended: count(clients) >= at + CLIENTS + 1, "writes behind an end")
-        moments = sorted(
-            moment for client in clients for _, _, moment in list(client.acknowledged) if moment > began)
-        pauses.append(max(later - sooner for sooner, later in itertools.pairwise([began] + moments)))
-        leader.start()
-    return pauses
 
 
 def keys_changed(cluster):

@@ -19,8 +19,8 @@ import urllib.parse
 from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
-from serverfaults import CLIENTS, LEASE, PATIENCE, away, handed, keys_changed, killed, known, left, refilled, \
-    stopped, wait
+from serverfaults import CLIENTS, LEASE, PATIENCE, away, ended, keys_changed, known, left, refilled, stopped, \
+    wait
 import http.client
 import receivers
 
@@ -237,8 +237,9 @@ def run(tool, folder, pair, chance, kills):
         began = time.monotonic()
         for client in clients:
             client.start()
-        pauses = sorted(killed(cluster, clients, kills))
-        ends = sorted(handed(cluster, clients, 3))
+        # As whatever kills it, and as a service manager ends it.
+        pauses = sorted(ended(cluster, clients, kills, Machine.kill))
+        ends = sorted(ended(cluster, clients, 3, Machine.stop))
         stopped(cluster, clients)
         away(cluster, clients, pair)
         erasures.kill_within(chance)

@@ -264,6 +264,18 @@ extension LogStorageFault {
             case .damaged: .damaged
             case .missing, .notEmpty, .notPermitted, .refused: .unreadable
             }
-        self.init(code, fault.message)
+        // The database's own words may name hosts and roles: they are for who runs this machine.
+        let message =
+            switch fault.code {
+            case .deposed, .moved: "another node leads"
+            case .notSynchronous: "no synchronous standby is named"
+            case .unavailable, .readOnly: "the cluster's database takes no change now"
+            case .full: "the disk of the cluster's database is full"
+            case .newerFormat: "the cluster is of a newer format"
+            case .damaged: "what the cluster holds contradicts itself"
+            case .missing, .notEmpty, .notPermitted, .refused:
+                "the cluster's database refuses it (\(fault.code.rawValue))"
+            }
+        self.init(code, message)
     }
 }

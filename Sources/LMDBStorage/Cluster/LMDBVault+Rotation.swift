@@ -47,7 +47,7 @@ extension LMDBVault {
         using randomness: inout RandomSource
     ) throws {
         // The master key may have been changed since: the next ones are wrapped by the same.
-        _ = try keyFile.openWithRenewal(journal.vaultKeys())
+        try requireMasterKey(journal)
         // Whom a damaged table lacks would lose the only key with the shard's old one.
         try mappingFaults { try names.checkOnce() }
         while let (rotation, position) = try mappingFaults({

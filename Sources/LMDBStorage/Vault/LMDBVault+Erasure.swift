@@ -14,7 +14,7 @@ extension LMDBVault {
                 throw LogStorageFault(.busy, "another erasure is not finished")
             }
             // With a master key that was changed meanwhile nothing is begun.
-            _ = try keyFile.read()
+            try requireMasterKey(turn.journal)
             try mappingFaults { try names.checkOnce() }
             try drawIn(&turn)
             let note = ErasureNote.bytes(of: erasure)
@@ -24,6 +24,24 @@ extension LMDBVault {
                 try DurableFile.replace(notePath, with: note)
             }
             turn.erasure = erasure
+        }
+    }
+
+    /// Learns the master key that the keys are wrapped by now, in a cluster those that all machines have.
+    ///
+    /// - Throws: `LogStorageFault.unreadable` where its source gives the one of before.
+    func requireMasterKey(_ journal: (any ErasureJournal)?) throws {
+        do {
+            if let journal {
+                _ = try keyFile.openWithRenewal(journal.vaultKeys())
+            } else {
+                _ = try keyFile.read()
+            }
+        } catch let fault as LedgerOpenFault where fault.code == .wrongKey {
+            throw LogStorageFault(
+                .unreadable,
+                "the master key was changed: let its source give the new one"
+            )
         }
     }
 

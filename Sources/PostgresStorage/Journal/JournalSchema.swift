@@ -108,12 +108,46 @@ package struct JournalSchema: Sendable, Hashable {
         """
     }
 
+    /// The row's columns, in the order in which they are read.
+    private static let columns = [
+        "size", "root", "last_recorded", "highest_counter", "vault_position", "generation",
+        "confirmed_size", "confirmed_root", "term", "beat", "leader", "node", "address", "format",
+    ]
+
     /// The row, as every function returns it.
     private var row: String {
+        "CREATE VIEW \(name).row AS SELECT \(Self.columns.joined(separator: ", ")) FROM \(name).ledger"
+    }
+
+    /// Ends a statement that changes the row as `l`.
+    var returned: String {
+        "RETURNING " + Self.columns.map { "l." + $0 }.joined(separator: ", ")
+    }
+
+    /// Begins a statement that is no function's, and takes part in it as `waits`.
+    var waiting: String {
+        "WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())"
+    }
+
+    /// Whether the row is what a change was decided on: the fence.
+    private var isKnown: String {
         """
-        CREATE VIEW \(name).row AS SELECT size, root, last_recorded, highest_counter,
-          vault_position, generation, confirmed_size, confirmed_root,
-          term, beat, leader, node, address, format FROM \(name).ledger
+        l.term = for_term AND l.leader = for_leader
+          AND l.size = known_size AND l.root = known_root
+          AND l.vault_position = known_position AND l.generation = known_generation
+        """
+    }
+
+    /// Says why the row is not.
+    private var refusal: String {
+        """
+        IF NOT FOUND THEN
+          SELECT l.term = for_term AND l.leader = for_leader INTO is_led FROM \(name).ledger l;
+          IF is_led THEN
+            RAISE EXCEPTION 'the cluster is not where the change saw it' USING ERRCODE = 'EL002';
+          END IF;
+          RAISE EXCEPTION 'another node leads' USING ERRCODE = 'EL001';
+        END IF;
         """
     }
 
@@ -138,22 +172,12 @@ package struct JournalSchema: Sendable, Hashable {
             highest_counter = counter, vault_position = l.vault_position + items,
             streams = l.streams + items,
             confirmed_size = known_size, confirmed_root = known_root, beat = l.beat + 1
-          WHERE l.term = for_term AND l.leader = for_leader
-            AND l.size = known_size AND l.root = known_root
-            AND l.vault_position = known_position AND l.generation = known_generation
+          WHERE \(isKnown)
             AND batch_first = l.size AND batch_count > 0
             AND recorded >= l.last_recorded AND counter >= l.highest_counter
             AND cardinality(item_streams) = items
-          RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
-            l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
-            l.address, l.format;
-          IF NOT FOUND THEN
-            SELECT l.term = for_term AND l.leader = for_leader INTO is_led FROM \(name).ledger l;
-            IF is_led THEN
-              RAISE EXCEPTION 'the log is not where the decision saw it' USING ERRCODE = 'EL002';
-            END IF;
-            RAISE EXCEPTION 'another node leads' USING ERRCODE = 'EL001';
-          END IF;
+          \(returned);
+          \(refusal)
           INSERT INTO \(name).vault_item
             SELECT known_position + n - 1, s, b
             FROM unnest(item_streams, item_bytes) WITH ORDINALITY AS new(s, b, n);
@@ -179,19 +203,9 @@ package struct JournalSchema: Sendable, Hashable {
           PERFORM \(name).require_synchronous();
           RETURN QUERY UPDATE \(name).ledger l SET generation = l.generation + 1,
             confirmed_size = known_size, confirmed_root = known_root, beat = l.beat + 1
-          WHERE l.term = for_term AND l.leader = for_leader
-            AND l.size = known_size AND l.root = known_root
-            AND l.vault_position = known_position AND l.generation = known_generation
-          RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
-            l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
-            l.address, l.format;
-          IF NOT FOUND THEN
-            SELECT l.term = for_term AND l.leader = for_leader INTO is_led FROM \(name).ledger l;
-            IF is_led THEN
-              RAISE EXCEPTION 'the vault is not where the change saw it' USING ERRCODE = 'EL002';
-            END IF;
-            RAISE EXCEPTION 'another node leads' USING ERRCODE = 'EL001';
-          END IF;
+          WHERE \(isKnown)
+          \(returned);
+          \(refusal)
           UPDATE \(name).vault_keys SET generation = known_generation + 1, bytes = new_keys;
           UPDATE \(name).vault_item v SET bytes = new.b, generation = known_generation + 1
           FROM unnest(item_positions, item_streams, item_bytes) AS new(p, s, b)
@@ -218,9 +232,7 @@ package struct JournalSchema: Sendable, Hashable {
             confirmed_root =
               CASE WHEN told_size > l.confirmed_size THEN told_root ELSE l.confirmed_root END
           WHERE l.term = for_term AND l.leader = for_leader
-          RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
-            l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
-            l.address, l.format;
+          \(returned);
           IF NOT FOUND THEN
             RAISE EXCEPTION 'another node leads' USING ERRCODE = 'EL001';
           END IF;
@@ -239,9 +251,7 @@ package struct JournalSchema: Sendable, Hashable {
           RETURN QUERY UPDATE \(name).ledger l SET term = l.term + 1, beat = l.beat + 1,
             leader = new_leader, node = new_node, address = new_address
           WHERE l.term = seen_term AND l.beat = seen_beat
-          RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
-            l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
-            l.address, l.format;
+          \(returned);
           IF NOT FOUND THEN
             RAISE EXCEPTION 'another node leads' USING ERRCODE = 'EL001';
           END IF;

@@ -58,8 +58,7 @@ struct JournalStatements: Sendable {
         rewrap = Text(
             "rewrap",
             """
-            WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())
-            UPDATE \(name).vault_keys SET bytes = $1 FROM waits WHERE bytes = $2 RETURNING 1
+            \(schema.waiting) UPDATE \(name).vault_keys SET bytes = $1 FROM waits WHERE bytes = $2 RETURNING 1
             """
         )
         itemPage = Text(
@@ -90,7 +89,7 @@ struct CommonStatements: Sendable {
     init(_ schema: JournalSchema) {
         let name = schema.name
         // As the functions do it: no setting of a role lets the commit go before the standby has it.
-        let waiting = "WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())"
+        let waiting = schema.waiting
         keepCheckpoint = Text(
             "keep_checkpoint",
             """

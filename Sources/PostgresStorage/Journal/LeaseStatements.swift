@@ -13,22 +13,20 @@ struct LeaseStatements: Sendable {
         resign = Text(
             "resign",
             """
-            WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())
+            \(schema.waiting)
             UPDATE \(name).ledger l SET leader = $3, node = '', address = '', beat = l.beat + 1,
               confirmed_size = greatest(l.confirmed_size, $4),
               confirmed_root =
                 CASE WHEN $4 > l.confirmed_size THEN $5 ELSE l.confirmed_root END
             FROM waits WHERE l.term = $1 AND l.leader = $2
-            RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
-              l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
-              l.address, l.format
+            \(schema.returned)
             """
         )
         // No call can count further than this beat: what takes, renews or appends is refused by its type.
         last = Text(
             "last",
             """
-            WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())
+            \(schema.waiting)
             UPDATE \(name).ledger l SET term = $1, beat = \(JournalLease.lastBeat), leader = $2,
               node = $3, address = '',
               confirmed_size = greatest(l.confirmed_size, $4),
@@ -37,9 +35,7 @@ struct LeaseStatements: Sendable {
             FROM waits
             WHERE (l.term = $1 - 1 AND l.beat < \(JournalLease.lastBeat))
               OR (l.term = $1 AND l.beat = \(JournalLease.lastBeat) AND l.leader = $2)
-            RETURNING l.size, l.root, l.last_recorded, l.highest_counter, l.vault_position,
-              l.generation, l.confirmed_size, l.confirmed_root, l.term, l.beat, l.leader, l.node,
-              l.address, l.format
+            \(schema.returned)
             """
         )
         take = Text("take", "SELECT * FROM \(name).take($1,$2,$3,$4,$5)")

@@ -216,7 +216,7 @@ struct `Epoch keys of a vault` {
             #expect(throws: LedgerOpenFault.self) { try place.keys() }
             // What is open goes on, and asks for the key when it needs it.
             #expect(try vault.stream(of: Self.name(3)) == numbers[3])
-            #expect(throws: LedgerOpenFault.self, "the source gives the old one") {
+            #expect(throws: LogStorageFault.self, "the source gives the old one") {
                 try Self.erase([numbers[0]], in: vault)
             }
             #expect(vault.preparedErasure == nil, "nothing is begun")

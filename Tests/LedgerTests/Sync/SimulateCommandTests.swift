@@ -40,8 +40,11 @@ struct `Simulated stores of the command` {
             let expected = try text("expect.ndjson").split(separator: "\n")
             #expect(expected.count > 3 && expected.allSatisfy { $0.contains(#""tier":"#) })
             let authority = try text("app-store-authority.pem")
+            let named = try text("stores.json")
             let again = try await Self.trigger("revenuecat_renewals", stores)
             #expect(again.code == 1)
+            // Each listens at a port of its own: what named the stores before names them again.
+            #expect(try text("stores.json") == named)
             #expect(try text("app-store-authority.pem") == authority)
         }
     }

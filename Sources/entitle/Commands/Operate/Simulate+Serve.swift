@@ -161,14 +161,19 @@ struct SimulatedFeed {
         feed = try ScenarioFeed(self.scenarios, stores, delivery, clock: clock)
     }
 
-    /// `isServing`: until it is ended; false: until all is told.
+    /// `isServing`: until it is ended; false: until all is told, and `stores.json` then says what it said
+    /// before.
     ///
     /// - Returns: whether every message was taken in the end.
     func run(isServing: Bool) async throws -> Bool {
         do {
             return try await StoreStandIn.serve(port: options.port, stores.transport) { port in
                 let url = "http://\(StoreStandIn.host):\(port)"
+                let before = isServing ? nil : try folder.stores()
                 try folder.write(keys, at: url, scenarios)
+                // Another `simulate serve` may go on: who trusts it asks it again. What cannot be written
+                // takes nothing from what was told, and whoever serves next writes it anew.
+                defer { if let before { try? folder.write(stores: before) } }
                 tell(url)
                 if targets.isEmpty { feed.finish() }
                 if isServing { try await waitForTargets() }

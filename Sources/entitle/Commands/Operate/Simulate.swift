@@ -54,7 +54,8 @@ struct Simulate: AsyncParsableCommand {
                 KIND is TRANSACTION (a signed transaction by itself), or a notification's type, \
                 with its subtype after a slash: SUBSCRIBED/INITIAL_BUY, DID_RENEW, REFUND, … With \
                 --deliver-to it is a scenario, whose messages are sent at once, while the stores with the \
-                keys in --out answer; exit 1 where one is not taken.
+                keys in --out answer, and stores.json then names again what it named; exit 1 where one \
+                is not taken.
                 """,
                 examples:
                     "entitle simulate trigger SUBSCRIBED/INITIAL_BUY --authority authority.pem",

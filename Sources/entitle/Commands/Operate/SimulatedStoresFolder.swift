@@ -9,6 +9,8 @@ import StoreSimulator
 struct SimulatedStoresFolder {
     let path: String
 
+    private static let storesFile = "stores.json"
+
     /// The keys that are there, else new ones, which are written.
     ///
     /// - Throws: `OperationFault` for a folder that holds something else.
@@ -48,12 +50,21 @@ struct SimulatedStoresFolder {
     /// they expect.
     func write(_ keys: SimulatedKeys, at url: String, _ scenarios: [Scenario]) throws {
         for (name, text) in try keys.trustedFiles() { try write(name, text) }
-        try write("stores.json", keys.configuration(at: url).description + "\n")
+        try write(stores: keys.configuration(at: url).description + "\n")
         let catalog = try ScenarioProducts.catalog(policy: scenarios.first?.policy ?? "keep")
         try write("catalog.json", catalog.description + "\n")
         let lines = scenarios.flatMap(\.expectationLines).map { $0.description + "\n" }
         try write("expect.ndjson", lines.joined())
     }
+
+    /// What `stores.json` says, if it is there.
+    func stores() throws -> String? {
+        guard try DurableFile.names(in: path).contains(Self.storesFile) else { return nil }
+        return try ProofFile.text(path + "/" + Self.storesFile)
+    }
+
+    /// Writes `stores.json` alone.
+    func write(stores text: String) throws { try write(Self.storesFile, text) }
 
     private func make() throws {
         do {

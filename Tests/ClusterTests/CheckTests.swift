@@ -65,6 +65,40 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(Set(found(theirs)) == [.standbyHidden, .notPermitted])
     }
 
+    // What an erasure replaced is sealed by keys that the master key opens yet.
+    @Test func `says what keeps what was replaced, and refuses nothing for it`() async throws {
+        func kept() -> [ClusterFinding] {
+            ClusterCheck.findings(
+                of: Self.both,
+                schema: PostgresServers.newSchema(),
+                now: Int64(Date().timeIntervalSince1970 * 1000),
+                oldSeconds: 1
+            )
+        }
+        try PostgresServers.sql("SELECT pg_create_physical_replication_slot('nobody_reads', true)")
+        let reader = try PostgresConnection(PostgresServers.place(), within: 10)
+        for sql in ["BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT count(*) FROM pg_class"] {
+            _ = try reader.exchange([.init(.init("", sql))], within: 10_000)
+        }
+        let standby = try PostgresConnection(PostgresServers.place(port: 5433), within: 10)
+        _ = try standby.exchange([.init(.init("", "SELECT pg_wal_replay_pause()"))], within: 10_000)
+        try await eventually("all three are found") {
+            let found = kept()
+            return found.contains { $0.code == .slotIdle && $0.what.contains("nobody_reads") }
+                && found.contains {
+                    $0.code == .transactionOld && $0.what.contains("\(reader.process)")
+                }
+                && found.contains { $0.code == .standbyBehind }
+        }
+        #expect(kept().allSatisfy { $0.isOfErasure && $0.letsRead && !$0.isOfStandby })
+        // The control: without them nothing is.
+        for (connection, sql) in [(standby, "SELECT pg_wal_replay_resume()"), (reader, "COMMIT")] {
+            _ = try connection.exchange([.init(.init("", sql))], within: 10_000)
+        }
+        try PostgresServers.sql("SELECT pg_drop_replication_slot('nobody_reads')")
+        try await eventually("nothing is found any more") { kept() == [] }
+    }
+
     // A machine that is frozen takes connections and says nothing.
     @Test func `is reached behind a host that is silent`() throws {
         let silent = try SilentPort()

@@ -30,9 +30,9 @@ struct `A batch of a cluster's journal` {
         for place in packed.bytes.indices {
             var other = packed
             other.bytes[place] ^= 0x10
-            #expect(throws: LogStorageFault.self) { try other.unpacked(after: .empty) }
+            #expect(throws: JournalFault.self) { try other.unpacked(after: .empty) }
             other.bytes = Array(packed.bytes[..<place])
-            #expect(throws: LogStorageFault.self) { try other.unpacked(after: .empty) }
+            #expect(throws: JournalFault.self) { try other.unpacked(after: .empty) }
         }
         // Control.
         #expect(try packed.unpacked(after: .empty).records.count == 1)
@@ -43,12 +43,12 @@ struct `A batch of a cluster's journal` {
         let packed = JournalBatch(batch, after: TreeEdge())
         var other = packed
         other.root = TreeHash.emptyRoot
-        #expect(throws: LogStorageFault.self) { try other.unpacked(after: .empty) }
+        #expect(throws: JournalFault.self) { try other.unpacked(after: .empty) }
         other = packed
         other.count += 1
-        #expect(throws: LogStorageFault.self) { try other.unpacked(after: .empty) }
+        #expect(throws: JournalFault.self) { try other.unpacked(after: .empty) }
         other = packed
         other.first += 1
-        #expect(throws: LogStorageFault.self) { try other.unpacked(after: .empty) }
+        #expect(throws: JournalFault.self) { try other.unpacked(after: .empty) }
     }
 }

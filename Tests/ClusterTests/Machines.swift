@@ -51,12 +51,17 @@ final class Machines: Sendable {
             )
         }
         try LedgerDirectory.markNode(at: folder + "/a")
+        try makeRoom("b")
+        for name in ["a", "b"] { _ = try open(name) }
+    }
+
+    /// Makes the directory of another machine, with nothing but the master key.
+    func makeRoom(_ name: String) throws {
         try FileManager.default.createDirectory(
-            atPath: folder + "/b",
+            atPath: path(name),
             withIntermediateDirectories: true
         )
-        try FileManager.default.copyItem(atPath: folder + "/a/key", toPath: folder + "/b/key")
-        for name in ["a", "b"] { _ = try open(name) }
+        try FileManager.default.copyItem(atPath: path("a") + "/key", toPath: path(name) + "/key")
     }
 
     subscript(place: Int) -> Machine { opened.withLock { $0[place] } }

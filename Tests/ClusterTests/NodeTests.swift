@@ -76,7 +76,7 @@ extension `A cluster's journal in PostgreSQL` {
             let place = machines.path("b")
             for damage in 0..<3 {
                 switch damage {
-                case 0: try LedgerDirectory.markRefill(at: place)
+                case 0: try LedgerDirectory.markRefill(at: place, of: nil)
                 case 1: try FileManager.default.removeItem(atPath: place + "/log/data.mdb")
                 default: try FileManager.default.removeItem(atPath: place + "/ledger.json")
                 }

@@ -19,6 +19,7 @@ import urllib.parse
 from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
+from restores import is_level, restored
 from serverfaults import CLIENTS, LEASE, PATIENCE, away, ended, keys_changed, known, left, refilled, stopped, \
     wait
 import http.client
@@ -256,7 +257,8 @@ def run(tool, folder, pair, chance, kills):
         size = max(place for _, place, _ in acknowledged) + 1
         # Their questions are recorded, too.
         known_of_erased, kept = erasures.judge(), erasures.kept_is_seen()
-        wait(lambda: is_level(cluster, size), "all to be equally far")
+        wait(lambda: cluster.status()["sequence"] >= size and is_level(cluster), "all to be equally far")
+        changed += restored(cluster, pair, primary_of(pair))
         histories = {name: told(machine, cluster.key) for name, machine in cluster.machines.items()}
         found = [fault for client in clients for fault in client.faults] + judge(acknowledged, histories) + changed
         found += known_of_erased
@@ -290,12 +292,6 @@ def run(tool, folder, pair, chance, kills):
         cluster.end()
         for hearer in hearers:
             hearer.end()
-
-
-def is_level(cluster, size):
-    """Whether every machine has all that the cluster has, and that is enough."""
-    status = cluster.status()
-    return all(node["sequence"] == status["sequence"] >= size for node in status["nodes"])
 
 
 def hear(cluster, hearers):

@@ -183,6 +183,11 @@ package struct JournalEnd: Sendable, Equatable {
         self.vaultPosition = vaultPosition
         self.generation = generation
     }
+
+    /// Whether a copy that came so far has what does not stand here, all of which was confirmed.
+    package func lacks(_ size: UInt64, generation: UInt64) -> Bool {
+        size > self.size || generation > self.generation
+    }
 }
 
 /// The one row of a cluster.
@@ -273,6 +278,9 @@ package struct JournalFault: Error, Sendable, Equatable {
         case notPermitted = "not_permitted"
         /// What stands in it contradicts itself.
         case damaged
+        /// It is not what was confirmed before: it was restored to an earlier time, or a machine took over that
+        /// lacked some.
+        case otherHistory = "other_history"
         /// Any other refusal of the database.
         case refused
     }
@@ -287,7 +295,8 @@ package struct JournalFault: Error, Sendable, Equatable {
     package var isLasting: Bool {
         switch code {
         case .deposed, .moved, .unavailable, .readOnly, .notSynchronous, .full: false
-        case .missing, .notEmpty, .newerFormat, .notPermitted, .damaged, .refused: true
+        case .missing, .notEmpty, .newerFormat, .notPermitted, .damaged, .otherHistory, .refused:
+            true
         }
     }
 }

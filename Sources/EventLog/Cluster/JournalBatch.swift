@@ -77,26 +77,27 @@ package struct JournalBatch: Sendable, Equatable {
     /// `end`: of the log that it is to be added to. Views fold the records themselves: it has no
     /// entries for them.
     ///
-    /// - Throws: `LogStorageFault.damaged` for other bytes, a place that is not the log's end, or
-    ///   another root. Cost: a hash for each record.
-    package func unpacked(after end: LogEnd) throws -> LogBatch {
+    /// - Throws: ``JournalFault``: `damaged` for other bytes, `newerFormat`, `otherHistory` for a place that is
+    ///   not the log's end, or another root. Cost: a hash for each record.
+    package func unpacked(after end: LogEnd) throws(JournalFault) -> LogBatch {
         guard first == end.size else {
-            throw LogStorageFault(.damaged, "batch \(first) does not follow event \(end.size)")
+            throw JournalFault(.otherHistory, "batch \(first) does not follow event \(end.size)")
         }
+        let batch: LogBatch
         do {
-            let batch = try read(after: end)
-            var edge = end.edge
-            for leaf in batch.leaves { edge.append(leaf) }
-            guard edge.root == root else {
-                throw LogStorageFault(.damaged, "batch \(first) has another root than it says")
-            }
-            return batch
-        } catch let fault as DecodingFault {
-            throw LogStorageFault(
-                fault.isNewer ? .newerFormat : .damaged,
-                "batch \(first): " + fault.what
+            batch = try read(after: end)
+        } catch {
+            throw JournalFault(
+                error.isNewer ? .newerFormat : .damaged,
+                "batch \(first): " + error.what
             )
         }
+        var edge = end.edge
+        for leaf in batch.leaves { edge.append(leaf) }
+        guard edge.root == root else {
+            throw JournalFault(.otherHistory, "batch \(first) has another root than it says")
+        }
+        return batch
     }
 
     private func read(after end: LogEnd) throws(DecodingFault) -> LogBatch {

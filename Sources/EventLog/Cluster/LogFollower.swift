@@ -67,8 +67,8 @@ package final class LogFollower: Sendable {
     ///
     /// Blocks for the journal; nothing is changed yet.
     ///
-    /// - Throws: `JournalFault`; `LogStorageFault.damaged` where the journal contradicts what this node
-    ///   has or what is confirmed.
+    /// - Throws: `JournalFault`: `otherHistory` where the journal contradicts what this node has or what is
+    ///   confirmed; what the log throws.
     package func read() throws -> JournalPage {
         let end = try log.end()
         let page = try journal.page(from: end.size, vaultAfter: vaultPosition)
@@ -79,14 +79,14 @@ package final class LogFollower: Sendable {
 
     /// Copies of a page what is confirmed.
     ///
-    /// - Throws: `LogStorageFault.damaged` where it contradicts what this node has or what is confirmed:
+    /// - Throws: `JournalFault`: `otherHistory` where it contradicts what this node has or what is confirmed:
     ///   nothing of the batch that does is copied; what the log throws.
     package func copy(_ page: JournalPage) throws {
         var end = try log.end()
         let confirmed = confirmed
         // A gap in the places is no state that a journal comes into.
         guard page.row.end.size == end.size || !page.batches.isEmpty else {
-            throw Self.contradiction(at: end.size)
+            throw JournalFault(.damaged, "batch \(end.size) is missing")
         }
         for batch in page.batches {
             let (next, isTooMany) = end.size.addingReportingOverflow(UInt64(batch.count))
@@ -171,9 +171,9 @@ package final class LogFollower: Sendable {
         }
     }
 
-    private static func contradiction(at size: UInt64) -> LogStorageFault {
-        LogStorageFault(
-            .damaged,
+    private static func contradiction(at size: UInt64) -> JournalFault {
+        JournalFault(
+            .otherHistory,
             "the cluster's journal contradicts this copy at event \(size): nothing was changed"
         )
     }

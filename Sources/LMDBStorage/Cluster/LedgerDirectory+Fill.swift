@@ -17,8 +17,8 @@ extension LedgerDirectory {
 
     /// Fills an empty directory up to where the cluster stands now.
     ///
-    /// - Throws: `LedgerOpenFault.notEmpty`, `wrongKey`; `LogStorageFault.damaged` where what the cluster
-    ///   holds contradicts itself, or an erasure came between; what the journal throws. Cost: one pass
+    /// - Throws: `LedgerOpenFault.notEmpty`, `wrongKey`; `LogStorageFault.damaged`, `JournalFault` where what the
+    ///   cluster holds contradicts itself, or an erasure came between; what the journal throws. Cost: one pass
     ///   over all; an unfinished one leaves no ledger.
     package static func fill(
         at path: String,

@@ -1,5 +1,6 @@
 import Crypto
 import DurableFiles
+import EventLog
 import FoundationEssentials
 import LMDB
 
@@ -33,8 +34,11 @@ extension LedgerDirectory {
     }
 
     /// Notes, durably, that a copy is damaged: whoever opens it next makes it again.
-    package static func markRefill(at path: String) throws {
-        try DurableFile.make(path + "/" + refillName)
+    ///
+    /// `size`: how many events it has, all of which were confirmed; nil: nobody can tell.
+    package static func markRefill(at path: String, of size: UInt64?) throws {
+        let text = size.map { "\($0)\n" } ?? ""
+        try DurableFile.replace(path + "/" + refillName, with: Array(text.utf8))
     }
 
     /// Whether a copy was noted to be damaged.
@@ -52,6 +56,27 @@ extension LedgerDirectory {
         let place = path + "/" + vaultName + "/" + EpochKeys.fileName
         guard let keys = try DurableFile.read(place) else { return nil }
         return try mappingFaults { try EpochKeys.generation(of: keys) }
+    }
+
+    /// How far a copy came, as far as that can be told; 0: not at all.
+    package static func copyEnd(at path: String) -> (size: UInt64, generation: UInt64) {
+        // What cannot be read any more is no reason to keep it.
+        let generation = try? keyGeneration(at: path)
+        // As above.
+        let size = try? needsRefill(at: path) ? notedSize(at: path) : logSize(at: path)
+        return (size ?? 0, generation ?? 0)
+    }
+
+    /// What is noted to be damaged is not read again: that may end the program.
+    private static func notedSize(at path: String) throws -> UInt64 {
+        let text = try DurableFile.read(path + "/" + refillName) ?? []
+        return UInt64(String(decoding: text.dropLast(), as: UTF8.self)) ?? 0
+    }
+
+    private static func logSize(at path: String) throws -> UInt64 {
+        let log = try LMDBLog(path: path + "/" + logName, isReadOnly: true)
+        defer { log.close() }
+        return try log.end().size
     }
 
     /// Takes over a cluster's keys where the master key does not open those of its copy: it was changed meanwhile.

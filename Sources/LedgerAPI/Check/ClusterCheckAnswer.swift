@@ -30,7 +30,7 @@ package struct ClusterCheckAnswer: Described {
 package struct ClusterFindingAnswer: Described {
     /// Which.
     package var code: String
-    /// Whether it was asked to be passed over.
+    /// Whether it is passed over: as was asked for, or since nothing is lost by it.
     package var isTolerated: Bool
     /// A sentence.
     package var what: String
@@ -48,7 +48,12 @@ package struct ClusterFindingAnswer: Described {
     /// Its members, in the order in which they are written.
     package static let fields = Fields("ClusterFinding", "What could lose", Self.init) {
         Field("code", \.code, .text, "A word that stays")
-        Field("tolerated", \.isTolerated, .boolean, "Passed over by --allow-asynchronous")
+        Field(
+            "tolerated",
+            \.isTolerated,
+            .boolean,
+            "Passed over: by --allow-asynchronous, or nothing is lost by it"
+        )
         Field("what", \.what, .text, "A sentence")
         Field("do", \.remedy, .text, "What to do")
     }

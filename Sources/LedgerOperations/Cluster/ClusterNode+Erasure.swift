@@ -10,7 +10,7 @@ extension ClusterNode {
     func followErasure(to generation: UInt64) throws {
         let vault = open.directory.vault
         guard generation > vault.generation else {
-            throw LogStorageFault(.damaged, "the cluster's keys are older than this machine's")
+            throw JournalFault(.otherHistory, "the cluster's keys are older than this machine's")
         }
         let rotation = try journal.rotation(
             since: vault.generation,

@@ -10,15 +10,65 @@ extension ClusterNode {
 
     /// Takes over what was changed, and checkpoints; says that this node is there, and reads of the others.
     func lookAtCommonFiles() throws {
-        let now = now
-        let isDue = state.withLock { state in
-            guard now - Self.lookInterval >= state.lookedAt else { return false }
-            state.lookedAt = now
-            return true
-        }
-        guard isDue else { return }
-        try CommonFiles.meet(at: open.directory.path, in: journal)
+        guard let now = isDueToLook() else { return }
+        // A key that was revoked is not taken back from a database that was restored.
+        try CommonFiles.meet(at: open.directory.path, in: journal, confirm: requireNothingLost)
         if !isLeading { try log.followCheckpoints() }
+        try meetOthers(at: now)
+    }
+
+    /// Says, where the cluster's database lacks what this node has, how far it is: nobody who sees that leads, and
+    /// whoever checks the cluster finds whose copy has most.
+    func tellOthers() {
+        guard let now = isDueToLook() else { return }
+        // Said again a moment later.
+        try? meetOthers(at: now)
+    }
+
+    /// Makes sure that the cluster's database has all that this node has.
+    ///
+    /// - Throws: `JournalFault`: `otherHistory` where it has not.
+    private func requireNothingLost() throws {
+        guard try lacksSomething(journal.row()) else { return }
+        throw JournalFault(.otherHistory, "the cluster's database lacks what this node has")
+    }
+
+    /// Whether a row is that of a database that lost something which this node has.
+    func lacksSomething(_ row: JournalRow) throws -> Bool {
+        let directory = open.directory
+        return try row.end.lacks(
+            directory.log.end().size,
+            generation: directory.vault.generation
+        )
+    }
+
+    /// Makes sure that no machine knows more than the cluster's database: who led would record something else at
+    /// places that were confirmed.
+    ///
+    /// - Throws: `JournalFault`: `otherHistory` where one does.
+    func requireNobodyBeyond() throws {
+        // Read first: whatever a machine has stands in a database that lost nothing.
+        let members = try journal.members()
+        let end = try journal.row().end
+        guard let first = members.first(where: { end.lacks($0.size, generation: $0.generation) })
+        else { return }
+        throw JournalFault(
+            .otherHistory,
+            "the machine \(first.name) has \(first.size) events, the cluster's database \(end.size)"
+        )
+    }
+
+    /// When it is now, where a moment has passed since it looked last.
+    private func isDueToLook() -> Int64? {
+        let now = now
+        return state.withLock { state in
+            guard now - Self.lookInterval >= state.lookedAt else { return nil }
+            state.lookedAt = now
+            return now
+        }
+    }
+
+    private func meetOthers(at now: Int64) throws {
         try journal.note(
             ClusterMember(
                 name: self.name,

@@ -42,13 +42,13 @@ extension ClusterNode {
         }
         // What cannot be checked is not opened: the cluster holds all of it.
         let keys = try journal.keys()
+        let own = try standing == nil ? nil : LedgerDirectory.keyGeneration(at: path)
         let isCurrent =
-            try standing != nil && !LedgerDirectory.needsRefill(at: path)
-            && keys.generation == generation(at: path)
+            !LedgerDirectory.needsRefill(at: path) && own.map { $0 >= keys.generation } ?? false
         if !isCurrent {
             tell("filling the directory from the cluster: \(row.end.size) events")
             try fill(path, from: journal, options)
-        } else {
+        } else if own == keys.generation {
             try LedgerDirectory.renewKeys(
                 at: path,
                 with: keys.bytes,
@@ -74,8 +74,9 @@ extension ClusterNode {
         let node = try ClusterNode(at: path, as: file, of: journal, options: options)
         do {
             try node.reach(row.confirmedSize, generation: row.end.generation)
-            // A key that was revoked elsewhere meanwhile lets nobody in here.
-            try node.lookAtCommonFiles()
+            // A key that was revoked elsewhere meanwhile lets nobody in here; a database that was restored says
+            // nothing of that.
+            if try !node.lacksSomething(row) { try node.lookAtCommonFiles() }
         } catch {
             node.open.close(after: error)
             throw error
@@ -99,10 +100,7 @@ extension ClusterNode {
         return try LedgerDirectory.manifest(at: path)
     }
 
-    private static func generation(at path: String) throws -> UInt64? {
-        try LedgerDirectory.keyGeneration(at: path)
-    }
-
+    /// Makes a directory's copy anew, unless that would lose something: all that a copy holds was confirmed.
     private static func fill(
         _ path: String,
         from journal: any ClusterJournal & ClusterContents,
@@ -110,6 +108,14 @@ extension ClusterNode {
     ) throws {
         if !LedgerDirectory.isNode(at: path) {
             try LedgerDirectory.markNode(at: path)
+        }
+        let end = try journal.row().end
+        let copy = LedgerDirectory.copyEnd(at: path)
+        if end.lacks(copy.size, generation: copy.generation) {
+            throw JournalFault(
+                .otherHistory,
+                "the copy has \(copy.size) events, the cluster's database \(end.size): nothing was changed"
+            )
         }
         for attempt in 1... {
             try LedgerDirectory.removeCopy(at: path)

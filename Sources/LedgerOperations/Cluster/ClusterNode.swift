@@ -131,6 +131,7 @@ package final class ClusterNode: Sendable {
             } catch {
                 note(error, tell)
                 if log.leading?.isLeading == false { follow() }
+                if (error as? JournalFault)?.code == .otherHistory { tellOthers() }
                 // Where a notification came meanwhile there is nothing to do yet.
                 _ = wake.wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
             }
@@ -141,7 +142,10 @@ package final class ClusterNode: Sendable {
         let (row, readAt) = try copy()
         try lookAtCommonFiles()
         guard try open.directory.log.end().size >= follower.confirmed.size else { return }
-        if watch.note(row.lease, readAt: readAt), try lead(after: row.lease) { return }
+        if watch.note(row.lease, readAt: readAt) {
+            try requireNobodyBeyond()
+            if try lead(after: row.lease) { return }
+        }
         if let announced = try journal.awaitChange(milliseconds: Self.pollMilliseconds) {
             follower.note(announced)
         }
@@ -288,8 +292,10 @@ package final class ClusterNode: Sendable {
         }
         guard isFirst else { return false }
         log.follow()
+        let directory = open.directory
+        let size = try? directory.log.end().size  // What is damaged may be where it stands.
         // What cannot be noted is found again when the node begins: it checks its files then.
-        try? LedgerDirectory.markRefill(at: open.directory.path)
+        try? LedgerDirectory.markRefill(at: directory.path, of: size)
         return true
     }
 

@@ -13,13 +13,25 @@ package enum CommonFiles {
 
     /// Takes over what the cluster holds; what it never held is told to it.
     ///
-    /// - Throws: `JournalFault`, `FileFault`.
-    package static func meet(at path: String, in contents: some ClusterContents) throws {
+    /// `confirm`: asked once something else was read than stands here: throws where it is not to count.
+    ///
+    /// - Throws: `JournalFault`, `FileFault`; `LedgerOpenFault.locked` where somebody changes one for long; what
+    ///   `confirm` throws.
+    package static func meet(
+        at path: String,
+        in contents: some ClusterContents,
+        confirm: () throws -> Void = {}
+    ) throws {
         for name in names {
             let place = path + "/" + name.text
             let own = try DurableFile.read(place)
             if let common = try contents.held(name.text) {
-                if own != common { try DurableFile.replace(place, with: common) }
+                guard own != common else { continue }
+                try confirm()
+                // A command may be changing it at this moment.
+                try LedgerDirectory.change(name.text, at: path) {
+                    try contents.held(name.text) ?? common
+                }
             } else if let own {
                 // Another one was faster where it is not taken: the next look finds that.
                 _ = try contents.hold(own, as: name.text, insteadOf: nil)

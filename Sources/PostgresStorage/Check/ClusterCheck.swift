@@ -1,7 +1,9 @@
 /// Refuses a database that could lose what it acknowledged (Several machines).
 package struct ClusterCheck {
     private let text: String
-    private let schema: JournalSchema
+    let schema: JournalSchema
+    /// How long something may keep replaced rows, seconds.
+    let oldSeconds: Int64
     private var findings: [ClusterFinding] = []
 
     private static let patience: Int64 = 10_000
@@ -14,15 +16,16 @@ package struct ClusterCheck {
     ///
     /// `text`: libpq's connection string; with all hosts, so that the standby is looked at too.
     ///
-    /// `now`: milliseconds since 1970.
+    /// `now`: milliseconds since 1970. `oldSeconds`: how long something may keep what an erasure replaced.
     ///
     /// - Returns: what was found; nothing where all is well. Cost: two connections.
     package static func findings(
         of text: String,
         schema: JournalSchema,
-        now: Int64
+        now: Int64,
+        oldSeconds: Int64 = 3600
     ) -> [ClusterFinding] {
-        var check = ClusterCheck(text: text, schema: schema)
+        var check = ClusterCheck(text: text, schema: schema, oldSeconds: oldSeconds)
         do {
             try check.look(now: now)
         } catch let fault as PostgresFault {
@@ -41,12 +44,13 @@ package struct ClusterCheck {
         return check.findings
     }
 
-    private init(text: String, schema: JournalSchema) {
+    private init(text: String, schema: JournalSchema, oldSeconds: Int64) {
         self.text = text
         self.schema = schema
+        self.oldSeconds = oldSeconds
     }
 
-    private mutating func add(_ code: ClusterFinding.Code, _ what: String, _ remedy: String) {
+    mutating func add(_ code: ClusterFinding.Code, _ what: String, _ remedy: String) {
         findings.append(ClusterFinding(code: code, what: what, remedy: remedy))
     }
 
@@ -65,6 +69,7 @@ package struct ClusterCheck {
         try lookAtStandbys(connection)
         try lookAtSchema(connection)
         try lookAtDisk(connection, of: "it")
+        try lookAtOldRows(connection)
         lookAtStandbyItself()
     }
 
@@ -212,6 +217,8 @@ package struct ClusterCheck {
                 "the cluster's format is \(format), this program knows \(JournalSchema.format)",
                 "use the program version that made it, or a newer one"
             )
+        } else {
+            try lookAtMachines(connection)
         }
     }
 
@@ -250,6 +257,7 @@ package struct ClusterCheck {
                 others: [("target_session_attrs", "standby")]
             )
             try lookAtDisk(connection, of: "the standby")
+            try lookAtReplay(connection)
         } catch {
             add(
                 .standbyUnseen,
@@ -259,14 +267,14 @@ package struct ClusterCheck {
         }
     }
 
-    private func one(_ connection: PostgresConnection, _ sql: String) throws -> PostgresRow {
+    func one(_ connection: PostgresConnection, _ sql: String) throws -> PostgresRow {
         guard let row = try all(connection, sql).first else {
             throw PostgresFault(.unexpected, "a question has no answer")
         }
         return row
     }
 
-    private func all(_ connection: PostgresConnection, _ sql: String) throws -> [PostgresRow] {
+    func all(_ connection: PostgresConnection, _ sql: String) throws -> [PostgresRow] {
         let command = PostgresConnection.Command(.init("", sql))
         let replies = try connection.exchange([command], within: Self.patience)
         switch replies.replies[0] {

@@ -41,7 +41,26 @@ package struct ClusterFinding: Sendable, Equatable {
         case notPermitted = "not_permitted"
         /// The schema is of a newer program.
         case newerFormat = "newer_format"
+        /// A machine of the cluster has what it lacks.
+        case restored
+        /// A replication slot that nobody reads from keeps what an erasure replaced.
+        case slotIdle = "slot_idle"
+        /// A transaction keeps it.
+        case transactionOld = "transaction_old"
+        /// A standby that is far behind keeps it.
+        case standbyBehind = "standby_behind"
     }
+
+    /// Whether it keeps what an erasure replaced, and nothing is lost by it.
+    package var isOfErasure: Bool {
+        switch code {
+        case .slotIdle, .transactionOld, .standbyBehind: true
+        default: false
+        }
+    }
+
+    /// Whether machines of a cluster that stands read on all the same.
+    package var letsRead: Bool { isOfStandby || isOfErasure || code == .restored }
 
     /// Whether somebody who is content with one machine may pass over it.
     package var isOfStandby: Bool {

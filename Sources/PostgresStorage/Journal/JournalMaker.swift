@@ -7,16 +7,26 @@ package final class JournalMaker: ClusterMaker {
     private var size: UInt64 = 0
     private var root = TreeHash.emptyRoot
     private var vaultPosition: UInt64 = 0
+    /// The term in which nobody leads yet.
+    private var term: UInt64 = 0
 
     /// Milliseconds for one statement of it.
     private static let patience: Int64 = 600_000
 
     /// Begins: tables and functions.
     ///
-    /// `text`: libpq's connection string.
+    /// `text`: libpq's connection string. `check`: has this cluster take the place of one whose database was
+    /// restored to an earlier time, if there is one: refuses, by throwing, one that this ledger does not go on
+    /// from, by its `ledger.json` and its row, which nobody changes any more; nil: there is to be none.
     ///
-    /// - Throws: ``JournalFault``: `notEmpty` where there is such a schema.
-    package init(_ text: String, schema: JournalSchema) throws {
+    /// What the machines of that one held in common goes with it, but for the note of an erasure.
+    ///
+    /// - Throws: ``JournalFault``: `notEmpty` where there is such a schema; what `check` throws.
+    package init(
+        _ text: String,
+        schema: JournalSchema,
+        insteadOf check: ((_ manifest: String, _ row: JournalRow) throws -> Void)? = nil
+    ) throws {
         self.schema = schema
         do {
             connection = try PostgresConnection(text, within: 5)
@@ -24,7 +34,33 @@ package final class JournalMaker: ClusterMaker {
             throw JournalFault(.unavailable, error.message)
         }
         try run("BEGIN")
+        let notes = try check.map(remove) ?? []
         for statement in schema.creation { try run(statement) }
+        for note in notes {
+            try run("INSERT INTO \(schema.name).held VALUES ('erasure', '', $1)", [.bytes(note)])
+        }
+    }
+
+    /// Removes the cluster that this one takes the place of, if there is one.
+    ///
+    /// - Returns: notes of erasures that it had not finished.
+    private func remove(
+        _ check: (_ manifest: String, _ row: JournalRow) throws -> Void
+    ) throws -> [[UInt8]] {
+        let name = schema.name
+        let isThere = try rows("SELECT to_regclass('\(name).ledger') IS NOT NULL")
+        guard try isThere.first?.isTrue(0) == true else { return [] }
+        try run("LOCK TABLE \(name).ledger")
+        guard let manifest = try rows("SELECT manifest FROM \(name).ledger").first,
+            let row = try rows("SELECT * FROM \(name).row").first
+        else { throw PostgresJournal.missing }
+        let standing = try JournalRow(row)
+        try check(manifest.text(0), standing)
+        // Fits: a term of a cluster that exists. What one of its leaders sends yet is refused.
+        term = standing.lease.leadership.term + 1
+        let notes = try rows("SELECT bytes FROM \(name).held WHERE kind = 'erasure'")
+        try run("DROP SCHEMA \(name) CASCADE")
+        return try notes.map { try $0.bytes(0) }
     }
 
     /// Adds items of the vault, in their order.
@@ -93,7 +129,7 @@ package final class JournalMaker: ClusterMaker {
         try run(
             """
             INSERT INTO \(schema.name).ledger VALUES (true, $1, $2, $3 = 1, $4, $5, $6, $7, $8, $9,
-              $8, $4, $5, 0, 0, $10, '', '')
+              $8, $4, $5, $11, 0, $10, '', '')
             """,
             [
                 .integer(JournalSchema.format), .text(manifest),
@@ -101,7 +137,7 @@ package final class JournalMaker: ClusterMaker {
                 .bytes(root.bytes), .integer(end.lastRecordedAt),
                 .integer(Int64(clamping: end.highestCounter)),
                 .integer(Int64(clamping: vaultPosition)), .integer(Int64(clamping: generation)),
-                .bytes(LeaderID.nobody.bytes),
+                .bytes(LeaderID.nobody.bytes), .integer(Int64(clamping: term)),
             ]
         )
         try run("SELECT \(schema.name).require_synchronous()")
@@ -127,9 +163,14 @@ package final class JournalMaker: ClusterMaker {
     }
 
     private func run(_ sql: String, _ values: [PostgresValue] = []) throws {
+        _ = try rows(sql, values)
+    }
+
+    private func rows(_ sql: String, _ values: [PostgresValue] = []) throws -> [PostgresRow] {
         let command = PostgresConnection.Command(.init(sql.statementName, sql), values)
-        if case .refused(let refusal) = try exchange([command]).replies[0] {
-            throw JournalFault(refusal)
+        switch try exchange([command]).replies[0] {
+        case .rows(let rows): return rows
+        case .refused(let refusal): throw JournalFault(refusal)
         }
     }
 

@@ -219,6 +219,8 @@ package struct JournalSchema: Sendable, Hashable {
     }
 
     /// Waits for whoever holds the row's lock: what it returns is what became of them (Several machines).
+    ///
+    /// A database that was restored to less than was confirmed has no leader.
     private var renew: String {
         """
         CREATE FUNCTION \(name).renew(
@@ -231,7 +233,7 @@ package struct JournalSchema: Sendable, Hashable {
             confirmed_size = greatest(l.confirmed_size, told_size),
             confirmed_root =
               CASE WHEN told_size > l.confirmed_size THEN told_root ELSE l.confirmed_root END
-          WHERE l.term = for_term AND l.leader = for_leader
+          WHERE l.term = for_term AND l.leader = for_leader AND l.size >= told_size
           \(returned);
           IF NOT FOUND THEN
             RAISE EXCEPTION 'another node leads' USING ERRCODE = 'EL001';

@@ -18,7 +18,7 @@ struct LeaseStatements: Sendable {
               confirmed_size = greatest(l.confirmed_size, $4),
               confirmed_root =
                 CASE WHEN $4 > l.confirmed_size THEN $5 ELSE l.confirmed_root END
-            FROM waits WHERE l.term = $1 AND l.leader = $2
+            FROM waits WHERE l.term = $1 AND l.leader = $2 AND l.size >= $4
             \(schema.returned)
             """
         )
@@ -33,8 +33,8 @@ struct LeaseStatements: Sendable {
               confirmed_root =
                 CASE WHEN $4 > l.confirmed_size THEN $5 ELSE l.confirmed_root END
             FROM waits
-            WHERE (l.term = $1 - 1 AND l.beat < \(JournalLease.lastBeat))
-              OR (l.term = $1 AND l.beat = \(JournalLease.lastBeat) AND l.leader = $2)
+            WHERE l.size >= $4 AND ((l.term = $1 - 1 AND l.beat < \(JournalLease.lastBeat))
+              OR (l.term = $1 AND l.beat = \(JournalLease.lastBeat) AND l.leader = $2))
             \(schema.returned)
             """
         )

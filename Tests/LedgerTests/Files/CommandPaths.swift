@@ -55,8 +55,9 @@ enum CommandPaths {
         "<grant-id>", "<id>",
         "<kind>", "<purchase>", "<sequence>", "<subcommands>", "<topics>", "<transaction>",
         "<trial-id>",
-        "events --from", "events --to", "export --from", "export --to", "report --from",
-        "report --to", "transfer --to", "webhooks resend --from", "webhooks resend --to",
+        "cluster init --from", "events --from", "events --to", "export --from", "export --to",
+        "report --from", "report --to", "transfer --to", "webhooks resend --from",
+        "webhooks resend --to",
         "--forward-to", "--of", "--server", "--state", "<messages>", "<url>", "<webhook>",
     ]
 

@@ -16,10 +16,13 @@ extension ClusterCommand {
                 The ledger's directory becomes the cluster's first machine: from then on it is served with \
                 `entitle serve --cluster`, and alone only read. Another machine begins with a directory \
                 that has nothing but cluster.json and the same master key. Nothing is made where the \
-                database could lose what it acknowledged.
+                database could lose what it acknowledged. Where the cluster's database came back as it was \
+                earlier, or is gone, and `entitle cluster check` names the machine that has most: end all servers, \
+                and give --from with that name on that machine, whose copy takes its place whole.
                 """,
                 examples:
-                    "entitle cluster init --postgres service=ledger --node a --address https://a:8443"
+                    "entitle cluster init --postgres service=ledger --node a --address https://a:8443",
+                "entitle cluster init --postgres service=ledger --node a --address https://a:8443 --from a"
             )
         )
 
@@ -29,6 +32,14 @@ extension ClusterCommand {
         @Option(help: "The URL by which the others reach its server.") var address: String
         @Flag(help: "One machine is enough: what is lost with the primary is lost.")
         var allowAsynchronous = false
+        @Option(
+            help: ArgumentHelp(
+                "Goes on from this machine's copy, by its name in the cluster, in place of a database "
+                    + "that lost something.",
+                valueName: "node"
+            )
+        )
+        var from: String?
 
         func run() throws {
             let file = ClusterFile(
@@ -39,10 +50,14 @@ extension ClusterCommand {
             )
             if let fault = file.fault { throw OperationFault(.usage, fault) }
             try refuseUnfit()
-            let loaded = try options.open(writing: true).lend(warn: Terminal.warn) { open in
-                let loaded: (events: UInt64, streams: UInt64)
+            let loaded = try source().lend(warn: Terminal.warn) { open -> Loaded in
+                let loaded: Loaded
                 do {
-                    let maker = try JournalMaker(cluster.postgres, schema: cluster.place())
+                    let maker = try JournalMaker(
+                        cluster.postgres,
+                        schema: cluster.place(),
+                        insteadOf: from.map { _ in open.requireContinuation(of:_:) }
+                    )
                     // Before anything stands elsewhere: a directory that is marked is not written to alone.
                     try LedgerDirectory.markNode(at: options.path)
                     loaded = try open.directory.load(
@@ -52,7 +67,7 @@ extension ClusterCommand {
                     try file.write(toLedgerAt: options.path)
                     try tellCommonFiles()
                 } catch let fault as JournalFault {
-                    if fault.code != .unavailable {
+                    if fault.code != .unavailable, from == nil {
                         try LedgerDirectory.unmarkNode(at: options.path)
                     }
                     throw OperationFault(fault)
@@ -74,6 +89,26 @@ extension ClusterCommand {
                 )
                 Terminal.line("serve it: entitle serve --cluster --ledger \(options.path)")
             }
+        }
+
+        private typealias Loaded = (events: UInt64, streams: UInt64)
+
+        /// The ledger that the cluster is made of.
+        private func source() throws -> OpenLedger {
+            guard let from else { return try options.open(writing: true) }
+            guard from == node, try ClusterFile.read(ofLedgerAt: options.path).node == from else {
+                throw OperationFault(
+                    .usage,
+                    "this directory is another machine's of the cluster",
+                    place: "--from",
+                    hint: "run it on the machine that `entitle cluster check` names, "
+                        + "with its --node and --address"
+                )
+            }
+            return try OpenLedger(
+                copyAt: options.path,
+                options: options.opening(writing: true, needsLedger: false)
+            )
         }
 
         /// Tells the cluster what its machines have in common beside log and vault, such as API keys.
@@ -104,7 +139,10 @@ extension ClusterCommand {
 
         private func refuseUnfit() throws {
             // There is no cluster yet, so that nothing of one can be of another format.
-            let found = try cluster.findings().filter { !(allowAsynchronous && $0.isOfStandby) }
+            let found = try cluster.findings().filter {
+                !($0.isOfErasure || allowAsynchronous && $0.isOfStandby
+                    || from != nil && $0.code == .restored)
+            }
             guard let first = found.first else { return }
             throw OperationFault(
                 .configuration,

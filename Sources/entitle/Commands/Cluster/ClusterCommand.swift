@@ -20,7 +20,9 @@ struct ClusterCommand: ParsableCommand {
             discussion: HelpText.discussion(
                 """
                 Looks at the way there, the standbys that commits wait for, what both machines do with \
-                their disks, the role's settings and rights, and the clock. Changes nothing.
+                their disks, the role's settings and rights, and the clock; of a cluster that stands, at whether \
+                a machine has what the database lacks. What keeps the rows that erasures replaced is named and \
+                refuses nothing. Changes nothing.
                 """,
                 examples: "entitle cluster check --postgres service=ledger",
                 "entitle cluster check --postgres service=ledger --schema other --json"
@@ -39,7 +41,7 @@ struct ClusterCommand: ParsableCommand {
             let findings = try cluster.findings().map { finding in
                 ClusterFindingAnswer(
                     code: finding.code.rawValue,
-                    isTolerated: allowAsynchronous && finding.isOfStandby,
+                    isTolerated: finding.isOfErasure || allowAsynchronous && finding.isOfStandby,
                     what: finding.what,
                     remedy: finding.remedy
                 )

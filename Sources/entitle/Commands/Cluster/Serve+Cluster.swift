@@ -93,14 +93,16 @@ extension Serve {
         let path = options.path
         guard LedgerDirectory.holdsCopy(at: path) else { return }
         let key = try options.keyOptions.read()
+        var size: UInt64?
         do {
             let report = try AuditChild.own.report(on: path, masterKey: key, .hashes)
             guard report.isCopyDamaged else { return }
+            size = report.treeSize
         } catch let fault as LogStorageFault where fault.code == .unreadable {
             // What cannot even be audited lacks a file.
         }
         Terminal.warn("what stands there is damaged: it is filled again")
-        try LedgerDirectory.markRefill(at: path)
+        try LedgerDirectory.markRefill(at: path, of: size)
     }
 
     private func fitJournal(
@@ -114,10 +116,10 @@ extension Serve {
             now: SystemClock.now().milliseconds
         )
         // A standby that is away, or of which the cluster was made without one, keeps nobody from reading.
-        for finding in findings where finding.isOfStandby {
+        for finding in findings where finding.letsRead {
             Terminal.warn("\(finding.code.rawValue): \(finding.what)")
         }
-        if let first = findings.first(where: { !$0.isOfStandby }) {
+        if let first = findings.first(where: { !$0.letsRead }) {
             throw OperationFault(
                 .configuration,
                 "the database is not fit (\(first.code.rawValue)): \(first.what)",

@@ -2,6 +2,8 @@
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support import expected_conditions
+from selenium.webdriver.support.ui import WebDriverWait
 
 from demo import CUSTOMER
 from harness.report import Fault
@@ -9,6 +11,8 @@ from harness.report import Fault
 HEIGHT = 800
 # Keys beside those of the id itself.
 KEY_LIMIT = 3
+# Seconds until the page that was asked for stands in the place of the one before.
+PATIENCE = 20
 
 
 def run(browser):
@@ -19,8 +23,10 @@ def run(browser):
     press(browser, "/")
     keys += 1
     press(browser, CUSTOMER)
+    page = browser.driver.find_element(By.TAG_NAME, "html")
     press(browser, Keys.ENTER)
     keys += 1
+    WebDriverWait(browser.driver, PATIENCE).until(expected_conditions.staleness_of(page))
     heading = browser.driver.find_element(By.TAG_NAME, "h1").text
     if CUSTOMER not in heading:
         raise Fault("the search leads to %r" % heading)

@@ -70,15 +70,19 @@ final class Machines: Sendable {
 
     /// Opens one, which does not run yet.
     ///
-    /// `user`: the role by which it reaches the database. `patience`: milliseconds until it gives a change up.
+    /// `user`: the role by which it reaches the database. `patience`: milliseconds until it gives a change up. `ahead`:
+    /// how far its clock is, in milliseconds.
     func open(
         _ name: String,
         as user: String = "postgres",
         contactSeconds: Int64 = ClusterFile.standardContactSeconds,
-        patience: Int64? = nil
+        patience: Int64? = nil,
+        ahead: @escaping @Sendable () -> Int64 = { 0 }
     ) throws -> Machine {
         var limits = PostgresJournal.Limits()
         if let patience { limits.changeMilliseconds = patience }
+        var options = OpenLedger.Options(key: .file(path(name) + "/key"))
+        options.clock = { SystemClock.now().advanced(byMilliseconds: ahead()) }
         let node = try ClusterNode.open(
             at: path(name),
             as: file(of: name, contactSeconds: contactSeconds),
@@ -87,7 +91,7 @@ final class Machines: Sendable {
                 schema: schema,
                 limits: limits
             ),
-            options: OpenLedger.Options(key: .file(path(name) + "/key")),
+            options: options,
             tell: { _ in }
         )
         let machine = Machine(name, node)

@@ -6,6 +6,7 @@ import LMDBStorage
 import LedgerAPI
 import LedgerOperations
 import PostgresStorage
+import Synchronization
 import Testing
 
 /// Several machines: what one records, the others answer; who ends, another one goes on for (row Z9).
@@ -102,6 +103,43 @@ extension `A cluster's journal in PostgreSQL` {
                 ($0 as? OperationFault)?.code == .configuration
             }
             #expect(try Ledger.open(at: other).questions.size() == 0)
+        }
+    }
+
+    // As behind a promotion: one of the two, database or machine, has another time.
+    @Test(arguments: [-3_600_000, 3_600_000] as [Int64])
+    func `is not led by whoever has another time, nor left by who leads`(
+        _ ahead: Int64
+    ) async throws {
+        try await withMachines { machines in
+            let first = machines[0]
+            await machines[1].end()
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            let apart = Mutex(ahead)
+            let second = try machines.open("b") { apart.withLock(\.self) }
+            second.begin()
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            let size = try first.size()
+            try await eventually("the other one to know") { try second.size() == size }
+            await first.end()
+            try await eventually("it to say so") {
+                try second.node.standing().fault == "clock_differs"
+            }
+            #expect(try !second.node.isLeading && second.mayUse(2))
+            // Its own time is asked first: one that is behind records nothing anyway.
+            #expect { try second.grant(4) } throws: {
+                ($0 as? LogStorageFault)?.code == .noLeader
+                    || ($0 as? LedgerFault)?.code == .clockBehind
+            }
+            // The control: once it has the same time it leads, and goes on when that changes.
+            apart.withLock { $0 = 0 }
+            try await eventually("it to lead") { second.node.isLeading }
+            #expect(try second.grant(5).isAppended)
+            apart.withLock { $0 = 120_000 }
+            try await Task.sleep(for: .seconds(3))
+            #expect(second.node.isLeading)
+            #expect(try second.grant(6).isAppended)
         }
     }
 

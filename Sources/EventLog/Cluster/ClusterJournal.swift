@@ -47,6 +47,11 @@ package protocol ClusterJournal: Sendable {
     /// `confirmed`: as for ``renew(_:as:confirmed:)``.
     func resign(_ leadership: Leadership, confirmed: JournalEnd) -> JournalOutcome
 
+    /// Milliseconds since 1970 by the database's clock.
+    ///
+    /// - Throws: ``JournalFault``.
+    func clock() throws -> Int64
+
     /// Takes a lease that did not move, or that was given up: a new term begins.
     func take(
         over lease: JournalLease,
@@ -154,6 +159,10 @@ package struct JournalLease: Sendable, Equatable {
         self.node = node
         self.address = address
     }
+
+    /// How far the clock of a node that takes it may differ from the database's, milliseconds: what it records has
+    /// its times.
+    package static let clockTolerance: Int64 = 60_000
 
     /// The beat of a lease that nobody takes over: there is none behind it.
     package static let lastBeat = UInt64(Int64.max)
@@ -281,6 +290,8 @@ package struct JournalFault: Error, Sendable, Equatable {
         /// It is not what was confirmed before: it was restored to an earlier time, or a machine took over that
         /// lacked some.
         case otherHistory = "other_history"
+        /// Its clock differs from that of the node that would lead.
+        case clockDiffers = "clock_differs"
         /// Any other refusal of the database.
         case refused
     }
@@ -294,7 +305,7 @@ package struct JournalFault: Error, Sendable, Equatable {
     /// Whether it stays as it is until somebody changes the database or what is configured.
     package var isLasting: Bool {
         switch code {
-        case .deposed, .moved, .unavailable, .readOnly, .notSynchronous, .full: false
+        case .deposed, .moved, .unavailable, .readOnly, .notSynchronous, .full, .clockDiffers: false
         case .missing, .notEmpty, .newerFormat, .notPermitted, .damaged, .otherHistory, .refused:
             true
         }

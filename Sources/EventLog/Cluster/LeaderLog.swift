@@ -258,7 +258,8 @@ extension LogStorageFault {
     init(_ fault: JournalFault) {
         let code: Code =
             switch fault.code {
-            case .deposed, .moved, .unavailable, .readOnly, .notSynchronous, .otherHistory:
+            case .deposed, .moved, .unavailable, .readOnly, .notSynchronous, .otherHistory,
+                .clockDiffers:
                 .noLeader
             case .full: .full
             case .newerFormat: .newerFormat
@@ -274,6 +275,7 @@ extension LogStorageFault {
             case .full: "the disk of the cluster's database is full"
             case .newerFormat: "the cluster is of a newer format"
             case .damaged: "what the cluster holds contradicts itself"
+            case .clockDiffers: "the clock of the cluster's database differs from this machine's"
             case .otherHistory: "the cluster's database is not what was confirmed before"
             case .missing, .notEmpty, .notPermitted, .refused:
                 "the cluster's database refuses it (\(fault.code.rawValue))"

@@ -1,5 +1,6 @@
 import Dispatch
 import EntitlementLedger
+import Entitlements
 import EventLog
 import LMDBStorage
 import Synchronization
@@ -24,6 +25,8 @@ package final class ClusterNode: Sendable {
     let vacuumed: Mutex<UInt64>
     /// Milliseconds without contact after which it ends.
     private let contactLimit: Int64
+    /// The clock by which this node records.
+    private let clock: @Sendable () -> Instant
     private let wake: DispatchSemaphore
     private let began = ContinuousClock.now
 
@@ -79,6 +82,7 @@ package final class ClusterNode: Sendable {
         (self.open, self.log, self.wake, self.journal) = (open, log, wake, journal)
         (name, address) = (file.node, file.address)
         contactLimit = file.contactSeconds * 1000
+        clock = options.clock
         let directory = open.directory
         directory.vault.erase(by: log)
         vacuumed = Mutex(directory.vault.generation)
@@ -144,6 +148,7 @@ package final class ClusterNode: Sendable {
         guard try open.directory.log.end().size >= follower.confirmed.size else { return }
         if watch.note(row.lease, readAt: readAt) {
             try requireNobodyBeyond()
+            try requireClock()
             if try lead(after: row.lease) { return }
         }
         if let announced = try journal.awaitChange(milliseconds: Self.pollMilliseconds) {
@@ -163,6 +168,16 @@ package final class ClusterNode: Sendable {
         }
         state.withLock { $0.note(page.row, contactAt: readAt) }
         return (page.row, readAt)
+    }
+
+    /// Makes sure that what this node would record has times that others agree with.
+    private func requireClock() throws {
+        let difference = try journal.clock() - clock().milliseconds  // Fits: both are of this age.
+        guard abs(difference) > JournalLease.clockTolerance else { return }
+        throw JournalFault(
+            .clockDiffers,
+            "the database's clock differs from this machine's by \(abs(difference) / 1000) seconds"
+        )
     }
 
     /// - Returns: false where another one was faster, or nobody may lead now.

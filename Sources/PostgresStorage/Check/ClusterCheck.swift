@@ -1,3 +1,5 @@
+import EventLog
+
 /// Refuses a database that could lose what it acknowledged (Several machines).
 package struct ClusterCheck {
     private let text: String
@@ -8,8 +10,6 @@ package struct ClusterCheck {
 
     private static let patience: Int64 = 10_000
     private static let connectSeconds = 5
-    /// How far two clocks may be apart, milliseconds.
-    private static let clockTolerance: Int64 = 60_000
     private static let leastVersion = 150_000
 
     /// Looks at a database; changes nothing in it.
@@ -99,12 +99,9 @@ package struct ClusterCheck {
     }
 
     private mutating func lookAtClock(_ connection: PostgresConnection, _ now: Int64) throws {
-        let row = try one(
-            connection,
-            "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-        )
+        let row = try one(connection, JournalStatements.now)
         // Fits: times of two machines since 1970.
-        guard abs(try row.integer(0) - now) > Self.clockTolerance else { return }
+        guard abs(try row.integer(0) - now) > JournalLease.clockTolerance else { return }
         add(
             .clockDiffers,
             "its clock differs from this machine's by more than 60 seconds",

@@ -60,7 +60,9 @@ package struct ClusterFinding: Sendable, Equatable {
     }
 
     /// Whether machines of a cluster that stands read on all the same.
-    package var letsRead: Bool { isOfStandby || isOfErasure || code == .restored }
+    package var letsRead: Bool {
+        isOfStandby || isOfErasure || code == .restored || code == .clockDiffers
+    }
 
     /// Whether somebody who is content with one machine may pass over it.
     package var isOfStandby: Bool {

@@ -4,10 +4,13 @@ struct JournalStatements: Sendable {
 
     let append, rotate, isSynchronous: Text
     let lease: LeaseStatements
-    let row, batches, items, begin, commit: Text
+    let row, clock, batches, items, begin, commit: Text
     let listen, notify: Text
     let manifest, keys, rewrap, itemPage, changedItems, vacuum, checkpoints: Text
     let common: CommonStatements
+
+    /// Asks for milliseconds since 1970.
+    static let now = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
     init(_ schema: JournalSchema) {
         let name = schema.name
@@ -29,6 +32,7 @@ struct JournalStatements: Sendable {
             """
         )
         row = Text("row", "SELECT * FROM \(name).row")
+        clock = Text("clock", Self.now)
         // As many as fit a page, at least one.
         let chosen = """
             SELECT first, count, root, vault_position, bytes FROM (

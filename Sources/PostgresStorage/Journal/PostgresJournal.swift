@@ -115,6 +115,14 @@ package final class PostgresJournal: ClusterJournal {
     }
 
     /// See ``ClusterJournal``.
+    package func clock() throws -> Int64 {
+        guard let row = try read([PostgresConnection.Command(sql.clock)])[0].first else {
+            throw Self.missing
+        }
+        return try row.integer(0)
+    }
+
+    /// See ``ClusterJournal``.
     package func append(
         _ batch: JournalBatch,
         endingAt end: LogEnd,

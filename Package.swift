@@ -241,7 +241,7 @@ let package = Package(
         .target(
             name: "LedgerBenchmarks",
             dependencies: [
-                "DurableFiles", "Encodings", "EntitlementClient", "Entitlements", "EventLog",
+                "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "LMDB", "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations", "LedgerAPI", "Presentation", "Salvage",
                 "StoreSimulator",
@@ -269,6 +269,17 @@ let package = Package(
             name: "entitle-example",
             dependencies: ["Encodings", "EntitlementClient", "Entitlements", "LedgerAPI"],
             packageAccess: false,
+            swiftSettings: house
+        ),
+
+        // What the app's library costs. Apart, because the command would be linked with its networking
+        .executableTarget(
+            name: "client-bench",
+            dependencies: [
+                "Encodings", "EntitlementClient", "Entitlements", "LedgerBenchmarks",
+                "LedgerOperations", crypto,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: house
         ),
 
@@ -418,7 +429,8 @@ if Context.environment["ENTITLE_DOCS"] != nil {
 // instrumented are domain and storage, and what they stand on.
 if Context.environment["ENTITLE_CORE"] != nil {
     let outer = [
-        "LedgerServer", "LedgerBenchmarks", "entitle", "StoresTests", "ServerTests", "HouseTests",
+        "LedgerServer", "LedgerBenchmarks", "entitle", "client-bench", "StoresTests", "ServerTests",
+        "HouseTests",
     ]
     package.targets.removeAll { outer.contains($0.name) }
     package.products.removeAll { outer.contains($0.name) }

@@ -5,7 +5,7 @@ import Foundation
 /// What the commands that read everything hold in memory beyond mapped files, at most.
 ///
 /// Each runs in a process of its own, as a user runs it.
-struct MemoryBench {
+package struct MemoryBench {
     let plan: BenchPlan
 
     private static let sampleInterval = 0.001
@@ -56,7 +56,7 @@ struct MemoryBench {
     }
 
     /// Anonymous memory that a process has resident, in bytes; `process`: its number, or `self`.
-    static func anonymousBytes(of process: String) -> Double {
+    package static func anonymousBytes(of process: String) -> Double {
         // A process that has ended meanwhile has no status any more.
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let kibibytes = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }

@@ -23,6 +23,7 @@ enum PackageTargets {
         "StoreSimulator": ["FoundationEssentials", "Synchronization"],
         "Scenarios": ["Synchronization"],
         "LedgerBenchmarks": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
+        "client-bench": ["Foundation"],
         "entitle-example": ["Foundation", "SwiftUI", "Synchronization"],
         "entitle": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
     ]

@@ -19,17 +19,19 @@ class Pairs:
 
 
 class Bench:
-    def __init__(self, binary, scratch, options, beside):
+    def __init__(self, binary, client, scratch, options, beside):
         self.binary = binary
+        self.client = client
         self.scratch = scratch
         self.options = options
         self.beside = beside
         self.records = references.Records(os.path.join(scratch, "records"))
 
     def words(self, topics):
-        words = [self.binary, "bench", *topics, "--json", "--directory", self.scratch,
-                 "--events", str(self.options.events), "--runs", str(self.options.runs),
-                 "--partner-records", self.records.path]
+        words = [self.client()] if topics == [plan.CLIENT] else [
+            self.binary, "bench", *topics, "--events", str(self.options.events)]
+        words += ["--json", "--directory", self.scratch, "--runs", str(self.options.runs),
+                  "--partner-records", self.records.path]
         return words + (["--quick"] if self.options.quick else [])
 
     def measure(self, topics):

@@ -3,7 +3,9 @@
 import math
 import os
 
-# Rows of `entitle bench TOPIC`; one that is missing is a failure.
+# What `client-bench` measures: the command would be linked with an app's networking.
+CLIENT = "client"
+# Rows of `entitle bench TOPIC`, and of that; one that is missing is a failure.
 ROWS = {
     "append": ["append-1", "append-1-new-stream", "append-64", "append-64-p50", "append-64-p99",
                "append-64-group", "append-1000", "append-1000-processor", "append-1000-growth",

@@ -25,7 +25,6 @@ extension BenchPlan {
         if topics.contains(.archive) { rows += try proofs.archive() }
         if topics.contains(.salvage) { rows += try SalvageBench(plan: self).rows() }
         if topics.contains(.memory) { rows += try MemoryBench(plan: self).rows() }
-        if topics.contains(.client) { rows += try ClientBench(plan: self).rows() }
         return BenchReport(rows: rows)
     }
 }

@@ -10,7 +10,7 @@ import LedgerOperations
 package enum BenchTopic: String, CaseIterable, Sendable {
     case all, append, `import`, backfill, fold, whatif, rebuild, report, audit, access, state,
         explain
-    case verify, proofs, archive, salvage, space, memory, client
+    case verify, proofs, archive, salvage, space, memory
 }
 
 extension OperationFault {
@@ -51,7 +51,7 @@ package struct BenchPlan {
     /// Runs of each row: its figures are their medians.
     let runs: Int
     /// Whether single operations are few.
-    let isQuick: Bool
+    package let isQuick: Bool
     /// Another program that measures references between the runs; nil: the references of this one
     /// are measured.
     let partner: BenchPartner?
@@ -97,12 +97,12 @@ package struct BenchPlan {
     }
 
     /// A path that nothing stands at yet.
-    func fresh(_ name: String) -> String { path + "/" + name + "-" + UUID().uuidString }
+    package func fresh(_ name: String) -> String { path + "/" + name + "-" + UUID().uuidString }
 
     /// Measures rows together in so many runs; a body gives one figure for each heading.
     ///
     /// Each run measures both sides, one right after the other.
-    func rows(
+    package func rows(
         _ headings: [BenchHeading],
         _ body: (Int) throws -> [BenchRun]
     ) throws -> [BenchRow] {
@@ -121,7 +121,7 @@ package struct BenchPlan {
     }
 
     /// One row alone.
-    func row(_ heading: BenchHeading, _ body: (Int) throws -> BenchRun) throws -> BenchRow {
+    package func row(_ heading: BenchHeading, _ body: (Int) throws -> BenchRun) throws -> BenchRow {
         try rows([heading]) { try [body($0)] }[0]
     }
 

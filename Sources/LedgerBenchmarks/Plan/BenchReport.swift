@@ -8,7 +8,8 @@ package struct BenchReport {
     let machine = BenchMachine()
     let rows: [BenchRow]
 
-    init(rows: [BenchRow]) { self.rows = rows }
+    /// A report, by the machine as it is now.
+    package init(rows: [BenchRow]) { self.rows = rows }
 
     /// The `bench` shape (Interfaces, "Shapes").
     package var json: JSONValue {

@@ -6,7 +6,7 @@ import Glibc
 import LedgerOperations
 
 /// Reads the monotonic clock (clock_gettime(2)).
-enum Stopwatch {
+package enum Stopwatch {
     /// Nanoseconds since some instant of the past.
     static func now() -> UInt64 {
         var time = timespec()
@@ -54,7 +54,7 @@ enum Stopwatch {
     }
 
     /// Nanoseconds that a body takes.
-    static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
+    package static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
         let start = now()
         try body()
         return Double(now() - start)
@@ -85,10 +85,14 @@ struct Cost {
 }
 
 /// Figures of one kind, to be asked for their middle and their tail.
-struct Samples {
+package struct Samples {
     private(set) var values: [Double] = []
 
-    mutating func add(_ value: Double) { values.append(value) }
+    /// None yet.
+    package init() {}
+
+    /// Adds one.
+    package mutating func add(_ value: Double) { values.append(value) }
 
     mutating func add(contentsOf others: [Double]) { values += others }
 
@@ -99,7 +103,8 @@ struct Samples {
         return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
     }
 
-    var median: Double { percentile(0.5) }
+    /// The middle of them; 0 without values.
+    package var median: Double { percentile(0.5) }
 
     /// The largest less the smallest, over the median; 0 without values.
     var spread: Double {
@@ -109,18 +114,25 @@ struct Samples {
 }
 
 /// What one run gave, in the unit of its row; the reference's figure where there is one.
-struct BenchRun {
+package struct BenchRun {
     var value: Double
     var reference: Double?
+
+    /// A run's figures.
+    package init(value: Double, reference: Double? = nil) {
+        self.value = value
+        self.reference = reference
+    }
 }
 
 /// What a row measures, and what stands beside it.
-struct BenchHeading {
+package struct BenchHeading {
     var name: String
     var unit: String
     var referenceName: String?
 
-    init(_ name: String, unit: String, against referenceName: String?) {
+    /// `name`: the row's; `unit`: of both figures; `referenceName`: what stands beside it.
+    package init(_ name: String, unit: String, against referenceName: String?) {
         self.name = name
         self.unit = unit
         self.referenceName = referenceName
@@ -142,7 +154,7 @@ extension BenchHeading {
 }
 
 /// One line of a report: medians of several runs, each beside its reference.
-struct BenchRow {
+package struct BenchRow {
     var heading: BenchHeading
     var value: Double
     var reference: Double?
@@ -177,7 +189,7 @@ struct BenchRow {
 /// A benchmark that answers wrongly measures nothing.
 ///
 /// - Throws: `OperationFault` with what ought to hold.
-func requireRight(_ condition: Bool, _ what: String) throws {
+package func requireRight(_ condition: Bool, _ what: String) throws {
     guard condition else { throw OperationFault(wrongAnswer: what) }
 }
 

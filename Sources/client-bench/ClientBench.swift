@@ -2,6 +2,7 @@ import Crypto
 import Encodings
 import EntitlementClient
 import Entitlements
+import LedgerBenchmarks
 import LedgerOperations
 
 /// What an app's library costs: a gate that is asked, and what a client keeps in memory (row CL6).

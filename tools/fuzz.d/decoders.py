@@ -23,7 +23,7 @@ MAX_LENGTH = 32768
 MAX_LENGTHS = {"pages": 131072}
 QUICK_SEED = 20261121
 QUICK_SECONDS = 8
-CONTROL_SECONDS = 240
+CONTROL_SECONDS = 480
 PLANTED = "planted fault"
 # libFuzzer's exit code for an input that stopped the process.
 FOUND = 77

@@ -33,6 +33,25 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // A database that was restored lets nobody in again who was shut out.
+    @Test func `takes nothing over that is not to count`() async throws {
+        try await withMachines { machines in
+            try add("theirs", at: machines[0])
+            let place = keys(of: "b", machines)
+            try "ours\n".write(toFile: place, atomically: true, encoding: .utf8)
+            let path = machines.path("b")
+            #expect(throws: JournalFault.self) {
+                try CommonFiles.meet(at: path, in: machines.journal) {
+                    throw JournalFault(.otherHistory, "a test")
+                }
+            }
+            #expect(lines("b", machines) == ["ours"])
+            // The control.
+            try CommonFiles.meet(at: path, in: machines.journal)
+            #expect(lines("b", machines) == ["theirs"])
+        }
+    }
+
     // Changes at two machines are changes of one list, one after the other.
     @Test func `loses no change of API keys that is made at two machines at once`() async throws {
         try await withMachines { machines in

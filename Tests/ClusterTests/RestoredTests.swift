@@ -75,7 +75,14 @@ extension `A cluster's journal in PostgreSQL` {
             #expect { try machines.goOn(from: "c") } throws: {
                 ($0 as? OperationFault)?.code == .configuration
             }
+            let place = machines.schema.name + ".held"
+            try PostgresServers.sql("INSERT INTO \(place) VALUES ('erasure', '', 'a note')")
+            let term = try machines.journal.row().lease.leadership.term
             try machines.goOn(from: "a")
+            // What one of its leaders sends yet is refused, and what was not finished is not forgotten.
+            #expect(try machines.journal.row().lease.leadership.term == term + 1)
+            #expect(try machines.note() == Array("a note".utf8))
+            try PostgresServers.sql("DELETE FROM \(place) WHERE kind = 'erasure'")
             #expect(try machines.findings() == [])
             #expect { try machines.goOn(from: "a") } throws: {
                 ($0 as? OperationFault)?.code == .configuration
@@ -114,8 +121,18 @@ extension `A cluster's journal in PostgreSQL` {
             let again = try machines.open("b")
             again.begin()
             try await eventually("it to lead") { again.node.isLeading }
-            for number in 10..<14 { #expect(try again.grant(number).isAppended) }
+            #expect(try again.grant(10).isAppended)
             await again.end()
+            // Shorter it is yet, and no earlier state of the longer one.
+            #expect(try machines.journal.row().end.size < size)
+            #expect { try machines.goOn(from: "a") } throws: {
+                ($0 as? OperationFault)?.message.contains("recorded something else") == true
+            }
+            let oneMore = try machines.open("b")
+            oneMore.begin()
+            try await eventually("it to lead again") { oneMore.node.isLeading }
+            for number in 11..<14 { #expect(try oneMore.grant(number).isAppended) }
+            await oneMore.end()
             // Both recorded something: neither is cut for the other.
             #expect { try machines.open("a") } throws: {
                 ($0 as? JournalFault)?.code == .otherHistory

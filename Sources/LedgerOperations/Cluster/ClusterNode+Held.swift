@@ -29,17 +29,16 @@ extension ClusterNode {
     ///
     /// - Throws: `JournalFault`: `otherHistory` where it has not.
     private func requireNothingLost() throws {
-        guard try lacksSomething(journal.row()) else { return }
+        guard try hasLostSomething() else { return }
         throw JournalFault(.otherHistory, "the cluster's database lacks what this node has")
     }
 
-    /// Whether a row is that of a database that lost something which this node has.
-    func lacksSomething(_ row: JournalRow) throws -> Bool {
+    /// Whether the cluster's database lost something that this node has.
+    func hasLostSomething() throws -> Bool {
         let directory = open.directory
-        return try row.end.lacks(
-            directory.log.end().size,
-            generation: directory.vault.generation
-        )
+        // Read first: whatever this node has stands in a database that lost nothing, which goes on meanwhile.
+        let (size, generation) = (try directory.log.end().size, directory.vault.generation)
+        return try journal.row().end.lacks(size, generation: generation)
     }
 
     /// Makes sure that no machine knows more than the cluster's database: who led would record something else at
@@ -47,7 +46,7 @@ extension ClusterNode {
     ///
     /// - Throws: `JournalFault`: `otherHistory` where one does.
     func requireNobodyBeyond() throws {
-        // Read first: whatever a machine has stands in a database that lost nothing.
+        // Read first, as above.
         let members = try journal.members()
         let end = try journal.row().end
         guard let first = members.first(where: { end.lacks($0.size, generation: $0.generation) })

@@ -76,7 +76,7 @@ extension ClusterNode {
             try node.reach(row.confirmedSize, generation: row.end.generation)
             // A key that was revoked elsewhere meanwhile lets nobody in here; a database that was restored says
             // nothing of that.
-            if try !node.lacksSomething(row) { try node.lookAtCommonFiles() }
+            if try !node.hasLostSomething() { try node.lookAtCommonFiles() }
         } catch {
             node.open.close(after: error)
             throw error

@@ -113,7 +113,7 @@ extension `A cluster's journal in PostgreSQL` {
 
     @Test func `finds out for its leader what became of a commit in doubt`() async throws {
         let cluster = try ScratchCluster()
-        let impatient = cluster.other(patience: 1500)
+        let impatient = cluster.other(patience: 6000)
         let own = MemoryLog()
         let sample = SampleBatches([3, 2])
         let leader = try LeaderLog(

@@ -143,6 +143,37 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // T3: a machine whose appends would wait for its clock leaves the lease to others. Four minutes are the control.
+    @Test(arguments: [(240_000, true), (600_000, false)] as [(Int64, Bool)])
+    func `is led by whoever believes its own clock`(
+        _ ahead: Int64,
+        _ leads: Bool
+    ) async throws {
+        try await withMachines { machines in
+            await machines[0].end()
+            let apart = Mutex(Int64(0))
+            let first = try machines.open("a") { apart.withLock(\.self) }
+            let second = machines[1]
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            // Set while it leads: what it records lies ahead of every other clock.
+            apart.withLock { $0 = ahead }
+            #expect(try first.grant(0).isAppended)
+            let size = try first.size()
+            await first.end()
+            second.begin()
+            if leads {
+                try await eventually("the other one to lead") { second.node.isLeading }
+                #expect(try second.grant(1).isAppended)
+            } else {
+                try await eventually("it to say so") {
+                    try second.node.standing().fault == "clock_behind"
+                }
+                #expect(try !second.node.isLeading && second.size() == size)
+            }
+        }
+    }
+
     // A machine that hung does not know that another one leads.
     @Test func `gives no outcome of a machine that leads no more`() async throws {
         try await withMachines { machines in

@@ -49,4 +49,9 @@ public final class Appender: Sendable {
     ///
     /// - Throws: what `copy` throws, `LogStorageFault`.
     package func follow(_ copy: () throws -> Void) throws { try writer.follow(copy) }
+
+    /// Makes sure that what is appended now would get a time that is believed (T3).
+    ///
+    /// - Throws: `LedgerFault.clockBehind`, `.clockAhead`; `LogStorageFault`.
+    package func requireClock() throws { try writer.requireClock() }
 }

@@ -170,14 +170,17 @@ package final class ClusterNode: Sendable {
         return (page.row, readAt)
     }
 
-    /// Makes sure that what this node would record has times that others agree with.
+    /// Makes sure that what this node would record has times that others agree with, and that are believed here
+    /// (T3).
     private func requireClock() throws {
         let difference = try journal.clock() - clock().milliseconds  // Fits: both are of this age.
-        guard abs(difference) > JournalLease.clockTolerance else { return }
-        throw JournalFault(
-            .clockDiffers,
-            "the database's clock differs from this machine's by \(abs(difference) / 1000) seconds"
-        )
+        guard abs(difference) <= JournalLease.clockTolerance else {
+            throw JournalFault(
+                .clockDiffers,
+                "the database's clock differs from this machine's by \(abs(difference) / 1000) seconds"
+            )
+        }
+        try open.ledger.appender.requireClock()
     }
 
     /// - Returns: false where another one was faster, or nobody may lead now.
@@ -255,6 +258,7 @@ package final class ClusterNode: Sendable {
             case let fault as JournalFault: (fault.code.rawValue, fault.message)
             case let fault as LogStorageFault: (fault.code.rawValue, fault.message)
             case let fault as LedgerOpenFault: (fault.code.rawValue, fault.message)
+            case let fault as LedgerFault: (fault.code.rawValue, fault.message)
             default: ("internal", "\(type(of: error))")
             }
         let isNew = state.withLock { state in

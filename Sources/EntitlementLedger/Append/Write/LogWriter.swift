@@ -198,6 +198,15 @@ final class LogWriter: Sendable {
         }
     }
 
+    /// Judges the clock as an append would (T3).
+    func requireClock() throws {
+        try queue.sync { _ = try believedNow(behind: currentEnd()) }
+    }
+
+    private func believedNow(behind end: LogEnd) throws -> Instant {
+        try judge.withLock { try $0.now(behind: end, of: log) }
+    }
+
     private func commit(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
         do {
             return try commitWhole(group)
@@ -209,7 +218,7 @@ final class LogWriter: Sendable {
 
     private func commitWhole(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
         let end = try currentEnd()
-        let now = try judge.withLock { try $0.now(behind: end, of: log) }
+        let now = try believedNow(behind: end)
         let decision = try GroupDecision(
             group,
             end: end,

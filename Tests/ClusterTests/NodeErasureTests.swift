@@ -116,6 +116,22 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // The keys of before open what a slot, or a standby, keeps.
+    @Test func `names in its receipt what keeps what was replaced`() async throws {
+        try await withMachines { machines in
+            let (first, _) = try await machines.begin(granting: 2)
+            try PostgresServers.sql("SELECT pg_create_physical_replication_slot('left_here', true)")
+            let receipt = try #require(try first.erase([1]))
+            #expect(receipt.database.count == 1)
+            #expect(receipt.database.first?.contains("left_here") == true)
+            #expect(receipt.note.contains("\ndatabase \(receipt.database.first ?? "")\n"))
+            // The control: without it nothing is named.
+            try PostgresServers.sql("SELECT pg_drop_replication_slot('left_here')")
+            let again = try #require(try first.erase([1]))
+            #expect(again.database == [] && again.sequence == receipt.sequence)
+        }
+    }
+
     @Test func `finishes in the one directory that goes on what the cluster left half done`()
         async throws
     {

@@ -18,6 +18,7 @@ extension ErasureReceipt {
         }
         lines += receipt.exports.map { "export \($0.withoutControlCharacters)" }
         lines += receipt.machines.map { "machine \($0.withoutControlCharacters)" }
+        lines += receipt.database.map { "database \($0.withoutControlCharacters)" }
         return lines.joined(separator: "\n") + "\n"
     }
 }
@@ -80,6 +81,7 @@ extension Eraser {
             ),
             exports: copies.exports,
             machines: copies.machines,
+            database: copies.database,
             note: ""
         )
         receipt.note = try prover.signer.sign(ErasureReceipt.text(receipt)).description

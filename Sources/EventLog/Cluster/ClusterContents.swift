@@ -43,6 +43,11 @@ package protocol ClusterContents: Sendable {
     /// Cost: a pass over the vault's items.
     func vacuum() throws
 
+    /// What keeps what was replaced, a sentence each: slots, transactions, a standby.
+    ///
+    /// Cost: two connections.
+    func keepersOfReplaced() throws -> [String]
+
     /// Hands out the vault's items up to a position, in their order.
     func readItems(upTo position: UInt64, _ body: (NewStream) throws -> Void) throws
 

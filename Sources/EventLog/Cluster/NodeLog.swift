@@ -118,6 +118,11 @@ extension NodeLog: ErasureJournal {
         try asking { try contents.members().filter { $0.name != name } }
     }
 
+    /// See `ErasureJournal`.
+    package func keepersOfReplaced() throws -> [String] {
+        try asking { try contents.keepersOfReplaced() }
+    }
+
     private func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {
         do { return try body() } catch let fault as JournalFault { throw LogStorageFault(fault) }
     }

@@ -52,6 +52,11 @@ package protocol ErasureJournal: Sendable {
     /// - Throws: `LogStorageFault`.
     func otherMembers() throws -> [ClusterMember]
 
+    /// What of the cluster's database keeps what was replaced, a sentence each: slots, transactions, a standby.
+    ///
+    /// - Throws: `LogStorageFault`.
+    func keepersOfReplaced() throws -> [String]
+
     /// Replaces keys and items in one transaction, under the fence of an append, and then has the machine's
     /// own files follow.
     ///

@@ -28,6 +28,8 @@ package struct ErasedCopies: Sendable, Equatable {
     package var exports: [String]
     /// Machines of a cluster that did not say yet that they followed, by name.
     package var machines: [String]
+    /// What of a cluster's database keeps what was replaced, a sentence each.
+    package var database: [String]
 
     /// A backup that could not be reached.
     package struct Missed: Sendable, Equatable {
@@ -49,12 +51,14 @@ package struct ErasedCopies: Sendable, Equatable {
         reached: [String] = [],
         missed: [Missed] = [],
         exports: [String] = [],
-        machines: [String] = []
+        machines: [String] = [],
+        database: [String] = []
     ) {
         self.generation = generation
         self.reached = reached
         self.missed = missed
         self.exports = exports
         self.machines = machines
+        self.database = database
     }
 }

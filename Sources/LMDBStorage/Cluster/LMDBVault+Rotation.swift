@@ -143,6 +143,11 @@ extension LMDBVault {
         return behind.map(\.name)
     }
 
+    /// What of the cluster's database keeps what was replaced; nothing for a vault that is one machine's.
+    func keepersOfReplaced() throws -> [String] {
+        try turn.withLock(\.journal)?.keepersOfReplaced() ?? []
+    }
+
     // MARK: Following
 
     /// Takes over what an erasure changed, all of it since the generation of this vault.

@@ -32,6 +32,7 @@ extension LMDBVault {
         }
         copies.exports = try exports(holding: Set(streams))
         copies.machines = try machines(before: keys.generation)
+        copies.database = try keepersOfReplaced()
         return copies
     }
 

@@ -65,6 +65,9 @@ public struct ErasureReceipt: Described {
     public var exports: [String]
     /// Machines of a cluster that did not say yet that they followed: each does when it hears of the cluster, or ends.
     public var machines: [String]
+    /// What of the cluster's database keeps what was replaced, a sentence each: it is sealed by keys that the
+    /// master key opens yet.
+    public var database: [String]
     /// The receipt as a C2SP signed note: its text, an empty line, the signature.
     public var note: String
 
@@ -131,6 +134,7 @@ public struct ErasureReceipt: Described {
         backups: Backups,
         exports: [String],
         machines: [String],
+        database: [String],
         note: String
     ) {
         self.origin = origin
@@ -145,6 +149,7 @@ public struct ErasureReceipt: Described {
         self.backups = backups
         self.exports = exports
         self.machines = machines
+        self.database = database
         self.note = note
     }
 
@@ -188,6 +193,12 @@ public struct ErasureReceipt: Described {
             \.machines,
             .list(.text),
             "Machines of a cluster that did not say yet that they followed"
+        )
+        Field(
+            "database",
+            \.database,
+            .list(.text),
+            "What of the cluster's database keeps what was replaced yet"
         )
         Field(
             "note",

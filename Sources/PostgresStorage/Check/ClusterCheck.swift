@@ -8,6 +8,8 @@ package struct ClusterCheck {
     let oldSeconds: Int64
     private var findings: [ClusterFinding] = []
 
+    /// An hour: what reads for longer is no report that soon ends.
+    private static let usualOldSeconds: Int64 = 3600
     private static let patience: Int64 = 10_000
     private static let connectSeconds = 5
     private static let leastVersion = 150_000
@@ -23,7 +25,7 @@ package struct ClusterCheck {
         of text: String,
         schema: JournalSchema,
         now: Int64,
-        oldSeconds: Int64 = 3600
+        oldSeconds: Int64 = usualOldSeconds
     ) -> [ClusterFinding] {
         var check = ClusterCheck(text: text, schema: schema, oldSeconds: oldSeconds)
         do {
@@ -42,6 +44,23 @@ package struct ClusterCheck {
             )
         }
         return check.findings
+    }
+
+    /// What keeps what an erasure replaced, and nothing else.
+    ///
+    /// `oldSeconds`: as for ``findings(of:schema:now:oldSeconds:)``.
+    ///
+    /// - Throws: `PostgresFault`, `PostgresRefusal`. Cost: two connections.
+    static func keepersOfReplaced(
+        in text: String,
+        schema: JournalSchema,
+        oldSeconds: Int64 = usualOldSeconds
+    ) throws -> [ClusterFinding] {
+        var check = ClusterCheck(text: text, schema: schema, oldSeconds: oldSeconds)
+        let connection = try PostgresConnection(text, within: connectSeconds)
+        try check.lookAtOldRows(connection)
+        check.lookAtStandbyItself()
+        return check.findings.filter(\.isOfErasure)
     }
 
     private init(text: String, schema: JournalSchema, oldSeconds: Int64) {

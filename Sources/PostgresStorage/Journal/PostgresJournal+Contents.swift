@@ -70,6 +70,17 @@ extension PostgresJournal: ClusterContents {
     }
 
     /// See ``ClusterContents``.
+    package func keepersOfReplaced() throws -> [String] {
+        do {
+            return try ClusterCheck.keepersOfReplaced(in: text, schema: schema).map(\.what)
+        } catch let fault as PostgresFault {
+            throw JournalFault(.unavailable, fault.message)
+        } catch let refusal as PostgresRefusal {
+            throw JournalFault(refusal)
+        }
+    }
+
+    /// See ``ClusterContents``.
     package func readItems(upTo position: UInt64, _ body: (NewStream) throws -> Void) throws {
         var next: Int64 = 0
         let end = Int64(clamping: position)

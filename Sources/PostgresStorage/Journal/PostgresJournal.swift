@@ -10,6 +10,7 @@ package final class PostgresJournal: ClusterJournal {
     private let changing: PostgresLine
     private let reading: PostgresLine
     private let listening: PostgresLine
+    let schema: JournalSchema
     let sql: JournalStatements
 
     /// How long things may take.
@@ -38,6 +39,7 @@ package final class PostgresJournal: ClusterJournal {
     package init(_ text: String, schema: JournalSchema, limits: Limits = Limits()) {
         self.text = text
         self.limits = limits
+        self.schema = schema
         sql = JournalStatements(schema)
         changing = PostgresLine(text, limits.connectSeconds)
         reading = PostgresLine(text, limits.connectSeconds)

@@ -134,5 +134,8 @@ struct Erase: ParsableCommand {
                     + "and is not to be used until it has: \(machine)"
             )
         }
+        for keeper in receipt.database {
+            Terminal.note("warning: the cluster's database keeps what was replaced: \(keeper)")
+        }
     }
 }

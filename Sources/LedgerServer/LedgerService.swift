@@ -1,6 +1,8 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
+import HTTPTypes
 import LedgerAPI
 package import LedgerOperations
 import Logging
@@ -228,18 +230,33 @@ final class LedgerService: Sendable, BlockingPool {
         }
     }
 
-    /// Refuses to answer from less of the log than the caller has seen (read your writes).
-    func require(_ minimum: UInt64?) async throws {
+    /// Refuses to answer from less of the log than the caller has seen (read your writes), or from another
+    /// history.
+    func require(_ minimum: LogPlace?) async throws {
         guard let minimum else { return }
         for _ in 0..<Self.waitCount {
-            if try ledger.questions.size() >= minimum { return }
+            if try ledger.questions.size() >= minimum.size { return try await requireSame(minimum) }
             try await Task.sleep(for: Self.waitInterval)
         }
         throw Problem(
-            .notThereYet,
+            .behind,
             "the log is shorter than Ledger-Min-Sequence",
             retryAfter: 1
         )
+    }
+
+    private func requireSame(_ place: LogPlace) async throws {
+        guard let root = place.root, try await rootPrefix(at: place.size) != root else { return }
+        throw Problem(
+            .otherHistory,
+            "the log was restored to less since Ledger-Min-Sequence was told, and went on otherwise",
+            path: HTTPField.Name.ledgerMinSequence.rawName
+        )
+    }
+
+    /// Which history the log's first events are of; reads where it may wait for the disk.
+    func rootPrefix(at size: UInt64) async throws -> RootPrefix {
+        try await blocking { [ledger] in try ledger.questions.rootPrefix(at: size) }
     }
 
     /// How often, and how long apart, a question waits for the log: two seconds in all.

@@ -36,7 +36,7 @@ struct `What an app tells its customer` {
         (.unknownTrial, "not offered"), (.unknownUse, "nothing to take back"),
         (.unknownGrant, "nothing to take back"), (.notAllowed, "does not include"),
         (.rateLimited, "too many requests"), (.busy, "cannot answer just now"),
-        (.notThereYet, "cannot answer just now"), (.clockBehind, "cannot answer just now"),
+        (.behind, "cannot answer just now"), (.clockBehind, "cannot answer just now"),
         (.clockAhead, "cannot answer just now"), (.wrongApp, "another app"),
         (.notSigned, "signature"), (.storageFull, "could not be read or saved"),
     ])
@@ -55,7 +55,8 @@ struct `What an app tells its customer` {
             Set(surprises) == [
                 .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
                 .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal,
-                .emptyRange, .customerMissing, .otherCustomer, .erased, .otherLedger, .differs,
+                .emptyRange, .customerMissing, .otherCustomer, .erased, .otherLedger, .otherHistory,
+                .differs,
             ]
         )
     }

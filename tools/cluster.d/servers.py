@@ -136,6 +136,7 @@ class Client(threading.Thread):
         self.cluster, self.number, self.chance = cluster, number, chance
         self.ending = threading.Event()
         self.acknowledged = []  # id, place in the log, moment
+        self.place = None  # how far the log was behind the last one, and which history that is
         self.faults = []
         self.repeats = 0
 
@@ -153,13 +154,13 @@ class Client(threading.Thread):
         customer = "p%d-%d" % (self.number, self.chance.randrange(20))
         path = "/v1/customers/%s/grants" % customer
         answer = self.until_answered("POST", path, {"grantId": name, "tier": "pro"}, {"Idempotency-Key": name})
-        size = int(answer[1]["Ledger-Sequence"])
+        self.place = answer[1]["Ledger-Sequence"]
         self.acknowledged.append((name, answer[2]["sequence"], time.monotonic()))
         seen = self.until_answered(
-            "GET", "/v1/events?customer=%s&limit=1000" % customer, None, {"Ledger-Min-Sequence": str(size)})
+            "GET", "/v1/events?customer=%s&limit=1000" % customer, None, {"Ledger-Min-Sequence": self.place})
         if not any(grant_of(event) == name for event in seen[2]):
-            self.faults.append("%s was acknowledged at %d and is not read at Ledger-Min-Sequence %d" % (
-                name, answer[2]["sequence"], size))
+            self.faults.append("%s was acknowledged at %d and is not read at Ledger-Min-Sequence %s" % (
+                name, answer[2]["sequence"], self.place))
 
     def until_answered(self, method, path, body, headers):
         """Asks any machine, again under the same id, until one answers."""
@@ -183,6 +184,22 @@ class Client(threading.Thread):
 def grant_of(event):
     """The id of the grant that an event tells of; nil: it tells of none."""
     return (event.get("data") or {}).get("grantId") if event["type"].endswith("grant.given") else None
+
+
+def other_histories(cluster, place):
+    """Every machine tells a place of another history from one that another machine told."""
+    said = re.fullmatch(r'(\d+);root="([0-9a-f]{16})"', place)
+    if not said:
+        raise Fault("an answer does not say of which history it is: %s" % place)
+    other = '%s;root="%016x"' % (said[1], int(said[2], 16) ^ 1)
+    found = []
+    for machine in cluster.machines.values():
+        answers = [machine.ask("GET", "/v1/customers/p0-0", cluster.key, None, {"Ledger-Min-Sequence": asked})
+                   for asked in (place, other)]
+        told = [(status, (answer or {}).get("code")) for status, _, answer in answers]
+        if told != [(200, None), (409, "other_history")]:
+            found.append("server %s does not tell histories apart: %s" % (machine.name, told))
+    return found
 
 
 def told(machine, key):
@@ -258,6 +275,7 @@ def run(tool, folder, pair, chance, kills):
         # Their questions are recorded, too.
         known_of_erased, kept = erasures.judge(), erasures.kept_is_seen()
         wait(lambda: cluster.status()["sequence"] >= size and is_level(cluster), "all to be equally far")
+        changed += other_histories(cluster, clients[0].place)
         changed += restored(cluster, pair, primary_of(pair))
         histories = {name: told(machine, cluster.key) for name, machine in cluster.machines.items()}
         found = [fault for client in clients for fault in client.faults] + judge(acknowledged, histories) + changed

@@ -1,5 +1,5 @@
 public import Entitlements
-import EventLog
+package import EventLog
 
 /// The part of a ledger that answers: what customers may use, have and had, and why.
 ///
@@ -66,5 +66,14 @@ public final class Questions: Sendable {
     public func lastRecordedAt() throws -> Instant? {
         let end = try log.end()
         return end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
+    }
+
+    /// Which history the log's first events are of.
+    ///
+    /// `size`: at most that of the log. Cost: at the log's end one small read, else eight tiles at most.
+    package func rootPrefix(at size: UInt64) throws -> RootPrefix {
+        let end = try log.end()
+        guard end.size != size else { return RootPrefix(of: end.edge.root) }
+        return RootPrefix(of: try TreeReader(LogTiles(log)).root(size: size))
     }
 }

@@ -109,7 +109,7 @@ extension Questions {
         case nil: .same
         case .differs: token.rules == RulesVersion.current ? .differs : .otherRules
         case .erased: .erased
-        case .unknownSequence, .otherLedger: .otherLedger
+        case .unknownSequence, .otherLedger, .otherHistory: .otherLedger
         case .customerMissing: .customerMissing
         case .otherCustomer: .otherCustomer
         }

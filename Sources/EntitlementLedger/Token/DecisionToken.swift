@@ -40,6 +40,8 @@ public struct DecisionToken: Hashable, Sendable {
     package let known: Instant?
     /// Events in the prefix that the answer was made from.
     package let size: UInt64
+    /// Which history that prefix is of; nil: rules before the fourth did not say.
+    let root: RootPrefix?
     /// `RulesVersion` of the program that answered.
     package let rules: UInt16
     /// The customer; nil: nothing of that prefix names them.
@@ -54,7 +56,9 @@ public struct DecisionToken: Hashable, Sendable {
 
 extension DecisionToken {
     /// The first byte: another layout has another.
-    private static let layout: UInt8 = 1
+    private static let layout: UInt8 = 2
+    /// That of a token which does not say of which history it is.
+    private static let rootlessLayout: UInt8 = 1
     /// Longest token that is read, in characters: a feature's name and a hundred bytes.
     package static let characterLimit = 2048
 
@@ -69,7 +73,7 @@ extension DecisionToken {
     /// The token as text: letters, digits, `-` and `_`.
     public var text: String {
         var writer = ByteWriter(reservingCapacity: 64)
-        writer.append(Self.layout)
+        writer.append(root == nil ? Self.rootlessLayout : Self.layout)
         writer.append(answer.rawValue)
         writer.append(environment.rawValue)
         writer.append(
@@ -80,6 +84,7 @@ extension DecisionToken {
         writer.append(rules)
         writer.append(at.milliseconds)
         writer.append(size)
+        if let root { writer.append(root.bits) }
         if let known { writer.append(known.milliseconds) }
         if let customer {
             writer.append(customer.sequence)
@@ -102,7 +107,8 @@ extension DecisionToken {
     private init(reading bytes: Span<UInt8>) throws(DecodingFault) {
         var cursor = ByteCursor()
         let layout = try cursor.uint8(bytes)
-        guard layout == Self.layout, let answer = Answer(rawValue: try cursor.uint8(bytes)),
+        guard [Self.layout, Self.rootlessLayout].contains(layout),
+            let answer = Answer(rawValue: try cursor.uint8(bytes)),
             let environment = StoreEnvironment(rawValue: try cursor.uint8(bytes))
         else { throw DecodingFault(what: "not a decision token", offset: cursor.position) }
         let marks = try cursor.uint8(bytes)
@@ -117,6 +123,7 @@ extension DecisionToken {
         rules = try cursor.uint16(bytes)
         at = Instant(milliseconds: try cursor.int64(bytes))
         size = try cursor.uint64(bytes)
+        root = layout == Self.layout ? RootPrefix(bits: try cursor.uint64(bytes)) : nil
         self.known =
             marks & Self.hasKnown == 0 ? nil : Instant(milliseconds: try cursor.int64(bytes))
         customer =

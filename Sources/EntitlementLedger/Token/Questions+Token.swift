@@ -31,6 +31,9 @@ public struct TokenRefusal: Hashable, Sendable {
         case erased
         /// Nothing that could name a customer stands where the token points.
         case otherLedger = "other_ledger"
+        /// The log has other events up to there: it was restored to less and went on, or is another
+        /// ledger's.
+        case otherHistory = "other_history"
         /// The answer is another one now.
         case differs
     }
@@ -79,6 +82,14 @@ extension Questions {
                 TokenRefusal(
                     code: .unknownSequence,
                     message: "the token is of \(token.size) events, the log has fewer"
+                )
+            )
+        }
+        if let root = token.root, try root != rootPrefix(at: token.size) {
+            return .refused(
+                TokenRefusal(
+                    code: .otherHistory,
+                    message: "the log's first \(token.size) events are others than the token's"
                 )
             )
         }
@@ -190,7 +201,8 @@ extension Questions {
 
     /// Writes an answer with its token as the last member.
     ///
-    /// Cost: a look-up of the customer's first event and one pass of SHA-256 over the answer.
+    /// Cost: a look-up of the customer's first event, the root at the size, and one pass of SHA-256
+    /// over the answer.
     func written<Answer: Provable>(
         _ kind: DecisionToken.Answer,
         _ question: CustomerQuestion,
@@ -200,6 +212,7 @@ extension Questions {
         _ answer: Answer
     ) throws -> Written<Answer> {
         let place = try place(of: question, below: size)
+        let root = rules < RulesVersion.ofRoots ? nil : try rootPrefix(at: size)
         return Written(answer, version: rules) { text in
             DecisionToken(
                 answer: kind,
@@ -208,6 +221,7 @@ extension Questions {
                 at: question.point.at,
                 known: question.echo(size: size).known,
                 size: size,
+                root: root,
                 rules: rules,
                 customer: place,
                 feature: feature,

@@ -162,7 +162,8 @@ package struct TokenReplay: Described {
         case differs
         /// The customer's name is gone: nobody can ask again.
         case erased
-        /// It is of another ledger: the log is shorter, or names no customer where it points.
+        /// It is of another ledger, or of another history of this one: the log is shorter, has other
+        /// events up to there, or names no customer where it points.
         case otherLedger = "other_ledger"
         /// It was given by other rules, and comes out otherwise by these.
         case otherRules = "other_rules"

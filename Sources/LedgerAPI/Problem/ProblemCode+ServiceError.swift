@@ -28,11 +28,12 @@ extension ProblemCode {
             ServiceError(.decodingError)
         case .storage, .storageFull: ServiceError(.databaseError)
         case .rateLimited: ServiceError(.tooManyRequests)
-        case .busy, .noLeader, .notThereYet, .clockBehind, .clockAhead: ServiceError(.busy)
+        case .busy, .noLeader, .behind, .clockBehind, .clockAhead: ServiceError(.busy)
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
             .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal,
-            .emptyRange, .customerMissing, .otherCustomer, .erased, .otherLedger, .differs:
+            .emptyRange, .customerMissing, .otherCustomer, .erased, .otherLedger, .otherHistory,
+            .differs:
             ServiceError(.unknown, isRetryable: isRetryable)
         }
     }

@@ -39,7 +39,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case recordedTime = "recorded_time"
     case unknownSequence = "unknown_sequence"
     case emptyRange = "empty_range"
-    case notThereYet = "not_there_yet"
+    case behind
+    case otherHistory = "other_history"
 
     // What becomes of a decision token that is asked again (row Z11)
     case customerMissing = "customer_missing"
@@ -93,7 +94,7 @@ extension ProblemCode {
             404
         case .methodNotAllowed: 405
         case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
-            .recordedTime, .otherCustomer, .differs:
+            .recordedTime, .otherCustomer, .differs, .otherHistory:
             409
         case .erased: 410
         case .tooLarge: 413
@@ -105,7 +106,7 @@ extension ProblemCode {
             422
         case .rateLimited: 429
         case .internal, .storage: 500
-        case .notConfigured, .storeUnavailable, .notThereYet, .busy, .noLeader, .clockBehind,
+        case .notConfigured, .storeUnavailable, .behind, .busy, .noLeader, .clockBehind,
             .clockAhead:
             503
         case .storageFull: 507
@@ -115,7 +116,7 @@ extension ProblemCode {
     /// Whether the same call may succeed later.
     package var isRetryable: Bool {
         switch self {
-        case .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
+        case .rateLimited, .purchaseInProgress, .behind, .notConfigured,
             .storeUnavailable, .busy, .noLeader, .clockBehind, .clockAhead, .storageFull, .storage,
             .internal:
             true
@@ -158,7 +159,8 @@ extension ProblemCode {
         case .recordedTime: "The recorded time does not fit"
         case .unknownSequence: "The log is not that long"
         case .emptyRange: "The range has no event"
-        case .notThereYet: "The ledger has not come that far yet"
+        case .behind: "The ledger has not come that far yet"
+        case .otherHistory: "The ledger has other events up to there"
         case .customerMissing: "The customer must be named"
         case .otherCustomer: "It is about another customer"
         case .erased: "The customer's name is gone"

@@ -41,7 +41,7 @@ extension Query {
         return instant
     }
 
-    /// A number of events, of a parameter or a header.
+    /// A number of events.
     package static func sequence(_ text: String, _ name: String) throws(Problem) -> UInt64 {
         guard let sequence = UInt64(text) else {
             throw Problem(.invalidValue, "expected a sequence", path: name)

@@ -49,7 +49,8 @@ extension OperationFault {
             switch refusal.code {
             case .differs: (.integrity, "run `entitle audit`: the log and its views are checked")
             case .customerMissing: (.usage, "entitle show CUSTOMER --token TOKEN")
-            case .unknownSequence, .otherLedger: (.failed, "ask the ledger that gave the token")
+            case .unknownSequence, .otherLedger, .otherHistory:
+                (.failed, "ask the ledger that gave the token")
             case .otherCustomer, .erased: (.failed, nil)
             }
         self.init(

@@ -225,7 +225,7 @@ package struct ServerClient: Sendable {
             status: Int(answer.status.code),
             body: Array(body.readableBytesView),
             link: answer.headers.first(name: "link"),
-            size: answer.headers.first(name: "ledger-sequence").flatMap { UInt64($0) }
+            size: answer.headers.first(name: "ledger-sequence").flatMap { LogPlace($0)?.size }
         )
     }
 

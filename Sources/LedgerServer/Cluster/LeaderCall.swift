@@ -70,7 +70,7 @@ struct LeaderCall: Sendable {
             guard let name = HTTPField.Name(name) else { continue }
             answer.headers.append(HTTPField(name: name, value: value))
         }
-        if let size = answer.headers[.ledgerSequence].flatMap({ UInt64($0) }) {
+        if let size = answer.headers[.ledgerSequence].flatMap({ LogPlace($0)?.size }) {
             try await reach(size)
         }
         return answer

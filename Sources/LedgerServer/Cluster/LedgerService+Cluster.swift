@@ -50,6 +50,18 @@ extension LedgerService {
         }
     }
 
+    /// Says of which history an answer's size is: who goes on at another machine, or after the cluster's
+    /// database was restored, is told where that machine has other events (Several machines).
+    ///
+    /// On one machine a size stays a bare number.
+    func nameHistory(of answer: inout Answer) async throws {
+        guard cluster != nil,
+            let size = answer.headers[.ledgerSequence].flatMap({ UInt64($0) })
+        else { return }
+        let root = try await rootPrefix(at: size)
+        answer.headers[.ledgerSequence] = LogPlace(size: size, root: root).text
+    }
+
     /// Makes sure that what was decided here was decided by who leads, before its caller is told.
     func confirmLease() async throws {
         guard let cluster else { return }

@@ -120,9 +120,16 @@ struct Call: Sendable {
     }
 
     /// The smallest sequence that the answer must be made from (read your writes).
-    func minimumSequence() throws(Problem) -> UInt64? {
+    func minimumSequence() throws(Problem) -> LogPlace? {
         try headers[.ledgerMinSequence].map { text throws(Problem) in
-            try Query.sequence(text, "Ledger-Min-Sequence")
+            guard let place = LogPlace(text) else {
+                throw Problem(
+                    .invalidValue,
+                    "expected what an answer's Ledger-Sequence said",
+                    path: HTTPField.Name.ledgerMinSequence.rawName
+                )
+            }
+            return place
         }
     }
 }

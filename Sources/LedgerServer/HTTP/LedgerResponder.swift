@@ -140,7 +140,8 @@ struct LedgerResponder: HTTPResponder {
         if isLeaders, let leader = service.leaderCall {
             return try await leader.answer(request, call.body, exchange)
         }
-        let answer = try await route.handler(call, service)
+        var answer = try await route.handler(call, service)
+        try await service.nameHistory(of: &answer)
         if isLeaders { try await service.confirmLease() }
         if let access { service.accesses.add(access) }
         return answer

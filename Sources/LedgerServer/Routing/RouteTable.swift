@@ -34,8 +34,8 @@ enum RouteTable {
     static let minimumSequence = Route.Parameter(
         name: "Ledger-Min-Sequence",
         place: .header,
-        text: "The smallest size of the log to answer from: waits, at most two seconds",
-        shape: .sequence
+        text: "The least size of the log to answer from, as Ledger-Sequence says it: waits 2 s",
+        shape: LogPlace.shape
     )
 
     static let idempotencyKey = Route.Parameter(

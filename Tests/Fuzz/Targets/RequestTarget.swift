@@ -66,8 +66,8 @@ struct RequestTarget: MutatingFuzzTarget {
 
     private func readHeader(_ text: String) {
         _ = Language(acceptLanguage: text)
-        if let sequence = try? Query.sequence(text, "Ledger-Min-Sequence") {
-            demand(UInt64(text) == sequence, "a sequence is a number")
+        if let root = RootPrefix(text) {
+            demand(root.text == text, "of which history a size is has one text")
         }
     }
 }

@@ -88,6 +88,43 @@ struct `A decision token` {
         }
     }
 
+    // Its token does not say of which history it is, and is as long as it was.
+    @Test func `of rules before the fourth comes out as it was`() async throws {
+        try await Self.withPurchase { scratch in
+            let asked = Self.question("ann", 10)
+            let size = try scratch.ledger.questions.size()
+            let old = try scratch.ledger.questions.show(asked, size: size, rules: 3)
+            let token = try Self.token(old.json)
+            #expect(token.root == nil && Base64.decode(token.text, .url)?.first == 1)
+            let again = try scratch.ledger.questions.answer(to: token)
+            #expect(again.answer?.text.description == old.text.description)
+            let new = try Self.token(scratch.ledger.questions.show(asked).json)
+            #expect(try new.root == scratch.ledger.questions.rootPrefix(at: size))
+        }
+    }
+
+    // A backup was restored, and other events were recorded behind it.
+    @Test func `of another history is refused, at every place`() async throws {
+        try await Self.withPurchase { scratch in
+            let size = try scratch.ledger.questions.size()
+            for known in 0...size {
+                var asked = Self.question("ann", 10)
+                asked.point.knownAt = .sequence(known)
+                let answer = try scratch.ledger.questions.show(asked).json
+                let token = try Self.token(answer)
+                var bytes = try #require(Base64.decode(token.text, .url))
+                // Behind layout, answer, environment, marks, rules, instant and size.
+                bytes[22] ^= 1
+                let other = try #require(DecisionToken(Base64.encode(bytes.span, .url)))
+                let refusal = try scratch.ledger.questions.answer(to: other, customer: "ann")
+                    .refusal
+                #expect(refusal?.code == .otherHistory)
+                let outcome = try scratch.ledger.questions.answer(to: token, customer: "ann")
+                #expect(outcome.answer?.text.json == answer)
+            }
+        }
+    }
+
     /// What the program answered before its second rules.
     private static let firstRules = #"""
         {"customer":"dan","environment":"production","at":"2026-01-10T00:00:00.000Z","known":null,\#
@@ -208,15 +245,24 @@ struct `A decision token` {
         }
     }
 
-    // Arrival of the same events in the same order makes the same token in another ledger.
-    @Test func `is the same wherever the log is the same`() async throws {
-        var texts: Set<String> = []
-        for _ in 0..<3 {
+    // The same events in the same order make another log where the keys are others.
+    @Test func `is the same wherever the log is the same, and of no other`() async throws {
+        var texts: [String] = []
+        for _ in 0..<2 {
             try await Self.withPurchase { scratch in
-                let answer = try scratch.ledger.questions.show(Self.question("ann", 10)).json
-                texts.insert(try #require(answer["token"]?.string))
+                let asked = Self.question("ann", 10)
+                let text = try Self.token(scratch.ledger.questions.show(asked).json).text
+                try scratch.reopenWithoutViews()
+                #expect(try Self.token(scratch.ledger.questions.show(asked).json).text == text)
+                texts.append(text)
             }
         }
-        #expect(texts.count == 1)
+        try await Self.withPurchase { [texts] scratch in
+            for text in texts {
+                let token = try #require(DecisionToken(text))
+                let refusal = try scratch.ledger.questions.answer(to: token).refusal
+                #expect(refusal?.code == .otherHistory)
+            }
+        }
     }
 }

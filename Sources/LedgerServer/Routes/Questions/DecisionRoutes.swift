@@ -32,7 +32,7 @@ extension RouteTable {
             ],
             problems: [
                 .invalidValue, .unknownSequence, .customerMissing, .otherCustomer, .erased,
-                .otherLedger, .differs,
+                .otherLedger, .otherHistory, .differs,
             ],
             handler: decision
         )
@@ -86,6 +86,7 @@ extension Problem {
             case .otherCustomer: .otherCustomer
             case .erased: .erased
             case .otherLedger: .otherLedger
+            case .otherHistory: .otherHistory
             case .differs: .differs
             }
         self.init(code, refusal.message, path: QueryName.token.rawValue)

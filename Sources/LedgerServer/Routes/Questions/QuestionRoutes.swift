@@ -66,7 +66,8 @@ extension RouteTable {
     ]
 
     static let questionProblems: [ProblemCode] = [
-        .invalidValue, .unknownSequence, .notThereYet, .clockBehind, .clockAhead,
+        .invalidValue, .unknownSequence, .behind, .otherHistory, .clockBehind,
+        .clockAhead,
     ]
 
     static func replies(_ shape: Shape) -> [Route.Reply] {

@@ -251,9 +251,10 @@ struct `An erased customer` {
 
     @Test func `has a receipt that names nobody and whose signature anybody checks`() async throws {
         try await ScratchLedger.with { scratch in
-            try Self.buy("ann", "1", in: scratch)
-            let receipt = try Self.erase(["ann"], in: scratch)
-            for id in ["ann", "app_store", "erase-1"] {
+            // A name that no base64 has by chance.
+            try Self.buy("ann-1", "1", in: scratch)
+            let receipt = try Self.erase(["ann-1"], in: scratch)
+            for id in ["ann-1", "app_store", "erase-1"] {
                 #expect(!AnswerText(receipt).description.contains(id), "\(id)")
             }
             let manifest = try LedgerDirectory.manifest(at: scratch.path)

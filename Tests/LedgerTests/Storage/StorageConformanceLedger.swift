@@ -83,7 +83,7 @@ struct `Conformance of a ledger over its storage` {
                         environment: question.environment,
                         point: BitemporalPoint(at: question.at, knownAt: known)
                     )
-                ).json.description
+                ).json.withoutToken.description
             }
         }
     }
@@ -105,5 +105,13 @@ struct `Conformance of a ledger over its storage` {
                 clock: { clock.now }
             )
         )
+    }
+}
+
+extension JSONValue {
+    /// An answer without its token, which says of which log it is: what is sealed differs from ledger to ledger.
+    fileprivate var withoutToken: JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { Name($0.name) != "token" })
     }
 }

@@ -122,7 +122,8 @@ extension EntitlementService {
     /// Hands in everything that the store's account holds (rows 6.1 to 6.6).
     ///
     /// `progress`: told each stage as it begins, so that people see that work is under way (row 6.5).
-    /// - Throws: `ServiceError`: `PRODUCT_UNAVAILABLE` where nothing is sold here.
+    /// - Throws: `ServiceError`: `PRODUCT_UNAVAILABLE` where nothing is sold here; what the store says where it
+    ///   does not tell what is held (row 6.6).
     public func restore(
         progress: @Sendable (RestoreStage) -> Void = { _ in }
     ) async throws(ServiceError) -> RestoreResult {
@@ -131,7 +132,7 @@ extension EntitlementService {
             throw ServiceError(.unknown, reason: .signedOut)
         }
         progress(.askingStore)
-        let held = await purchases.currentEntitlements()
+        let held = try await purchases.currentEntitlements()
         guard !held.isEmpty else { return .nothing }
         progress(.recording(held.count))
         guard let id = await queue.add(.restore(held), for: customer) else {

@@ -94,9 +94,9 @@ extension EntitlementService {
         await queue.start { [weak self] in _ = await self?.sync() }
         await openProvisionally()
         listen()
-        if let purchases {
-            let customer = store.customer
-            let verified = await purchases.currentEntitlements()
+        let customer = store.customer
+        // A store that says nothing opens nothing, and what it verified before stays.
+        if let purchases, let verified = try? await purchases.currentEntitlements() {
             await queue.verified(verified)
             let now = configuration.time.now()
             held = (customer, verified.map { ProvisionalAccess($0, verifiedAt: now) })

@@ -21,7 +21,9 @@ public protocol PurchaseServicing: Sendable {
     var transactions: AsyncStream<TransactionUpdate> { get }
 
     /// What the store says that its account holds now, verified anew.
-    func currentEntitlements() async -> [StoreTransaction]
+    ///
+    /// - Throws: `ServiceError` where the store does not say it: that is not the same as nothing.
+    func currentEntitlements() async throws(ServiceError) -> [StoreTransaction]
 
     /// Tells the store that a transaction was recorded: it is told no more (row ES5).
     func finish(_ transaction: StoreTransaction) async

@@ -93,7 +93,7 @@ public struct SimulatedPurchases: PurchaseServicing {
         let task = Task {
             var told = Set<Name>()
             while !Task.isCancelled {
-                for transaction in await list("unfinished")
+                for transaction in await list("unfinished") ?? []
                 where told.insert(Name(transaction.id)).inserted {
                     continuation.yield(.verified(transaction))
                 }
@@ -105,8 +105,13 @@ public struct SimulatedPurchases: PurchaseServicing {
         return stream
     }
 
-    /// What the account owns; nothing where the simulator is not reached.
-    public func currentEntitlements() async -> [StoreTransaction] { await list("held") }
+    /// What the account owns.
+    ///
+    /// - Throws: `ServiceError`: `NETWORK_ERROR` where the simulator is not reached.
+    public func currentEntitlements() async throws(ServiceError) -> [StoreTransaction] {
+        guard let held = await list("held") else { throw ServiceError(.networkError) }
+        return held
+    }
 
     /// Finishes a transaction; one that is not reached is told again.
     public func finish(_ transaction: StoreTransaction) async {
@@ -114,9 +119,10 @@ public struct SimulatedPurchases: PurchaseServicing {
         _ = await ask(.post, path + "finish", body)
     }
 
-    private func list(_ name: String) async -> [StoreTransaction] {
-        let items = await ask(.get, path + "transactions")?[name]?.array ?? []
-        return items.compactMap { StoreTransaction(json: $0) }
+    /// Nil: the simulator is not reached.
+    private func list(_ name: String) async -> [StoreTransaction]? {
+        await ask(.get, path + "transactions")?[name]?.array?
+            .compactMap { StoreTransaction(json: $0) }
     }
 
     /// What the simulator answers; nil: it is not reached, or did not go along.

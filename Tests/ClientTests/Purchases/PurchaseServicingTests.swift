@@ -119,8 +119,8 @@ struct `A store of a device` {
             if spoiled == .forgetsUnfinished, count == 1 { return AsyncStream { $0.finish() } }
             return inner.transactions
         }
-        func currentEntitlements() async -> [StoreTransaction] {
-            let held = await inner.currentEntitlements()
+        func currentEntitlements() async throws(ServiceError) -> [StoreTransaction] {
+            let held = try await inner.currentEntitlements()
             return spoiled == .losesWhatIsHeld && told.count.load(ordering: .relaxed) > 1
                 ? [] : held
         }

@@ -36,6 +36,28 @@ struct `A restore on a device` {
         await service.stop()
     }
 
+    // rows 6.4, 6.6: an account that nobody could ask about is no empty one.
+    @Test func `of a store that is not reached says so, and is tried again`() async throws {
+        let isCut = Mutex(true)
+        var setup = ServiceSetup()
+        setup.store = SimulatedPurchases(
+            url: "http://store.test",
+            account: "ann",
+            transport: { _ in
+                let body = Array(#"{"held":[],"unfinished":[]}"#.utf8)
+                return isCut.withLock(\.self) ? nil : ClientResponse(status: 200, body: body)
+            }
+        )
+        let service = setup.service()
+        await service.start()
+        let error = ServiceError(.networkError)
+        #expect(error.isRetryable)
+        await #expect(throws: error) { try await service.restore() }
+        isCut.withLock { $0 = false }
+        #expect(try await service.restore() == .nothing, "the control")
+        await service.stop()
+    }
+
     // rows 6.3, ES5: what is refused beside others holds up nothing, grants nothing, is not finished
     @Test func `records what it can, and finishes that alone`() async throws {
         let setup = ServiceSetup()

@@ -17,6 +17,8 @@ struct ServiceSetup: Sendable {
     var transport: ClientTransport?
     var token: @Sendable () async throws -> String = { "token" }
     let shop: ScriptedPurchases
+    /// The store in place of `shop`; nil: that.
+    var store: (any PurchaseServicing)?
 
     /// `result`: what comes of a purchase.
     init(_ result: PurchaseResult = .success(sampleTransaction())) {
@@ -41,7 +43,7 @@ struct ServiceSetup: Sendable {
             transport: transport ?? server.transport,
             token: token
         )
-        configuration.purchases = shop
+        configuration.purchases = store ?? shop
         configuration.arePurchasesEnabled = isEnabled
         configuration.builtInGates = try? sampleGates()
         return EntitlementService(configuration, storage: storage, backoff: backoff)

@@ -286,16 +286,16 @@ def check_questions(comparison, questions, key, at_once=2):
 
 def keep_tokens(tool, ledger, files):
     """Decision tokens under names of files: of each answer, of nobody, of another answer, and of a log that is
-    longer."""
+    longer, or has other events."""
     def token(*words):
         return json.loads(tool.ask(ledger, *words, "--at", "2025-06-01", "--json"))["token"]
 
     files.update(
         state=token("show", "frankj"), access=token("can", "frankj", "sync"), timeline=token("timeline", "frankj"),
         nameless=token("show", "nobody"))
-    # The last bytes are the digest's; a size stands behind layout, answer, environment, marks, rules and T.
+    # The last bytes are the digest's; size and root stand behind layout, answer, environment, marks, rules and T.
     bytes_of = bytearray(base64.urlsafe_b64decode(files["state"] + "=="))
-    for name, place in (("differing", -1), ("longer", 6 + 8 + 4)):
+    for name, place in (("differing", -1), ("longer", 6 + 8 + 4), ("forked", 6 + 8 + 8)):
         changed = bytearray(bytes_of)
         changed[place] ^= 1
         files[name] = base64.urlsafe_b64encode(changed).decode().rstrip("=")
@@ -435,6 +435,12 @@ def make(tool):
         files[name] = os.path.join(tool.scratch, name + ".ndjson")
         with open(files[name], "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
+    lines = [{"customer": "alicej"}, {"customer": "bobj", "environment": "sandbox", "at": "2026-05-01"},
+             {"customer": "nobody", "knownSequence": 3}, {"customer": "frankj", "known": "2026-01-01T00:00:00Z"}]
+    for name, questions in (("asked", lines), ("misasked", [*lines[:2], {"customer": ""}, *lines[2:]])):
+        files[name] = os.path.join(tool.scratch, name + ".ndjson")
+        with open(files[name], "w", encoding="utf-8") as file:
+            file.write("".join(json.dumps(question) + "\n" for question in questions))
     ledger = tool.directory("alone")
     tool.ask(ledger, "init", "--catalog", files["catalog"])
     tool.ask(ledger, "import", "--format", "events", "-",

@@ -27,7 +27,7 @@ NO_ADDRESSES = (
     "http://a b/")
 # What is done in the ledger's own directory alone.
 OWN = (
-    "show --questions -", "doctor --without-key", "export --from 0 --output out --resume",
+    "doctor --without-key", "export --from 0 --output out --resume",
     "export --from 0 --output out --format csv", "grant alice --tier pro --dry-run", "erase alice --dry-run",
     "erase --customers customers.txt --confirm 1", "claim alice app_store/1 --dry-run", "audit --archive .",
     "whatif --catalog catalog.json --output lines.txt", "archive",

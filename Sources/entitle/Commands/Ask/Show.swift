@@ -37,7 +37,6 @@ struct Show: ParsableCommand {
     @Argument(help: "A customer id.") var customer: String?
 
     func run() throws {
-        if questions != nil { try server.refuse() }
         if let token { return try answerAgain(token) }
         if let questions {
             guard customer == nil else {
@@ -112,16 +111,28 @@ struct Show: ParsableCommand {
         }
     }
 
+    /// Each question is answered before the next one is read: whoever asks may wait for it.
     private func answer(_ file: String) throws {
+        if let client = try server.named() {
+            return try eachQuestion(of: file) { question in
+                AnswerText(try client.answer(question.call(), as: StateAnswer.self))
+            }
+        }
+        try options.withLedger(writing: false) { ledger in
+            try eachQuestion(of: file) { try ledger.questions.show($0).text }
+        }
+    }
+
+    private func eachQuestion(
+        of file: String,
+        _ answer: (CustomerQuestion) throws -> AnswerText
+    ) throws {
         let environment = try options.environment()
         let defaults = try point.point()
-        try options.withLedger(writing: false) { ledger in
-            let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
-            while let line = try reader.next() {
-                if line.isBlank { continue }
-                let question = try QuestionLine.read(line, environment, defaults)
-                Terminal.line(try ledger.questions.show(question).text)
-            }
+        let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
+        while let line = try reader.next() {
+            if line.isBlank { continue }
+            Terminal.line(try answer(QuestionLine.read(line, environment, defaults)))
         }
     }
 }

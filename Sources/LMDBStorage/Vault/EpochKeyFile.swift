@@ -29,6 +29,23 @@ final class EpochKeyFile: Sendable {
     /// - Throws: `LedgerOpenFault`.
     func read() throws -> EpochKeys { try openWithRenewal(DurableFile.read(path)) }
 
+    /// How often the keys are read again beside erasures.
+    private static let attempts = 8
+
+    /// The keys that a vault is sealed under; read again where an erasure ended between the look at them and
+    /// the look at the vault.
+    ///
+    /// - Throws: `LogStorageFault.damaged` where they are not there; `LedgerOpenFault`.
+    func current(_ known: EpochKeys, of names: VaultNames) throws -> EpochKeys {
+        var known = known
+        for _ in 0..<Self.attempts {
+            let stands = try mappingFaults { try names.generation() }
+            if let keys = known.keys(of: stands) { return keys }
+            known = try read()
+        }
+        throw LogStorageFault(.damaged, "the vault is of other epoch keys")
+    }
+
     /// Opens the content of an epoch file, by the master key as it is known or as its source gives it now.
     ///
     /// - Throws: `LedgerOpenFault`.

@@ -136,9 +136,7 @@ package final class LMDBVault: Vault {
         identifiers = try mappingFaults {
             try VaultIdentifiers(environment: environment, isReadOnly: isReadOnly)
         }
-        guard let current = epochKeys.keys(of: try mappingFaults { try names.generation() }) else {
-            throw LogStorageFault(.damaged, "the vault is of other epoch keys")
-        }
+        let current = try keyFile.current(epochKeys, of: names)
         currentEpochs = Mutex(current)
         let waiting =
             isReadOnly

@@ -138,6 +138,68 @@ struct `Epoch keys of a vault` {
         }
     }
 
+    // Whoever reads beside an erasure is told of no damage.
+    @Test(arguments: [true, false])
+    func `are read again where an erasure ended while a vault was opened`(
+        _ hasEnded: Bool
+    ) async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let numbers = try place.open { try Self.fill($0, 3) }
+            let file = place.vaultPath + "/" + EpochKeys.fileName
+            let before = try #require(try DurableFile.read(file))
+            try place.open { try Self.erase([numbers[0]], in: $0) }
+            let after = try #require(try DurableFile.read(file))
+            try DurableFile.replace(file, with: before)
+            // Asked for the key with the old content in its hands, while the new one takes its place.
+            let keyFile = EpochKeyFile(
+                vaultPath: place.vaultPath,
+                masterKey: [UInt8](repeating: 8, count: 32),
+                renewedKey: {
+                    if hasEnded { try DurableFile.replace(file, with: after) }
+                    return Self.masterKey
+                }
+            )
+            let log = try LMDBLog(path: place.path + "/log", isReadOnly: true)
+            defer { log.close() }
+            func open() throws -> LMDBVault {
+                try LMDBVault(
+                    path: place.vaultPath,
+                    keyFile: keyFile,
+                    log: log,
+                    isReadOnly: true,
+                    clock: { 1_780_000_000_000 },
+                    randomness: .system
+                )
+            }
+            if hasEnded {
+                let vault = try open()
+                defer { vault.close() }
+                #expect(try vault.name(of: numbers[1]) != nil)
+                #expect(try vault.name(of: numbers[0]) == nil)
+            } else {
+                // The control: the old keys open nothing.
+                #expect { _ = try open() } throws: {
+                    ($0 as? LogStorageFault)?.code == .damaged
+                }
+            }
+        }
+    }
+
+    // A machine that slept through erasures goes over several generations at once.
+    @Test func `open a vault of several generations before, while it is sealed anew`() throws {
+        var randomness = RandomSource.system
+        let first = EpochKeys(using: &randomness)
+        let second = first.rotating([1], using: &randomness).rotated
+        let third = second.rotating([2], using: &randomness).rotated
+        let file = third.beside(first)
+        #expect(file.keys(of: 0)?.shards == first.shards)
+        #expect(file.keys(of: 2)?.shards == third.shards)
+        // Ones that no key is left of.
+        #expect(third.keys(of: 0) == nil && third.keys(of: 3) == nil)
+        #expect(third.beside(second).keys(of: 0) == nil)
+    }
+
     @Test func `turn again and again, while numbers are never given twice`() async throws {
         try await withScratchDirectory { folder in
             let place = try Place(folder)

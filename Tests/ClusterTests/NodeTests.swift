@@ -143,6 +143,37 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // Nothing of a copy is waited for: what a machine's end left open is made again, unread.
+    @Test(arguments: [true, false])
+    func `fills again a copy that was open when the machine ended`(
+        _ hasEnded: Bool
+    ) async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 3)
+            let mark = machines.path("b") + "/unclean"
+            #expect(try String(contentsOfFile: mark, encoding: .utf8) == SystemClock.bootID)
+            await second.end()
+            #expect(!FileManager.default.fileExists(atPath: mark), "its end was waited for")
+            let made = try machines.inode(of: "b")
+            let boot = hasEnded ? "another" : SystemClock.bootID
+            try Data(boot.utf8).write(to: URL(filePath: mark))
+            if hasEnded {
+                // What the disk had not taken: reading it might end the program.
+                let log = URL(filePath: machines.path("b") + "/log/data.mdb")
+                try Data(count: Data(contentsOf: log).count).write(to: log)
+                var options = OpenLedger.Options(key: .file(machines.path("b") + "/key"))
+                options.isReadOnly = true
+                #expect { _ = try OpenLedger(at: machines.path("b"), options: options) } throws: {
+                    ($0 as? LogStorageFault)?.code == .damaged
+                }
+            }
+            let again = try machines.open("b")
+            #expect(try again.size() == first.size())
+            #expect(try (machines.inode(of: "b") != made) == hasEnded)
+            for number in 0..<3 { #expect(try again.mayUse(number)) }
+        }
+    }
+
     // T3: a machine whose appends would wait for its clock leaves the lease to others. Four minutes are the control.
     @Test(arguments: [(240_000, true), (600_000, false)] as [(Int64, Bool)])
     func `is led by whoever believes its own clock`(
@@ -232,5 +263,14 @@ extension `A cluster's journal in PostgreSQL` {
             ],
             evidenceParts: nil
         )
+    }
+}
+
+extension Machines {
+    /// The file that says which ledger a copy is of: another one where it was filled anew.
+    fileprivate func inode(of name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path(name) + "/ledger.json")[
+            .systemFileNumber
+        ] as? Int
     }
 }

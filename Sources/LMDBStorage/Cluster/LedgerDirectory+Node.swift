@@ -23,8 +23,11 @@ extension LedgerDirectory {
     }
 
     /// Whether a node's copy stands in a directory, whole as far as it says.
-    package static func holdsCopy(at path: String) -> Bool {
-        isNode(at: path) && DurableFile.exists(path + "/" + manifestName) && !needsRefill(at: path)
+    ///
+    /// `bootID`: of this start of the machine; nil: nobody can tell.
+    package static func holdsCopy(at path: String, bootID: String?) -> Bool {
+        isNode(at: path) && DurableFile.exists(path + "/" + manifestName)
+            && !needsRefill(at: path) && !isTorn(at: path, bootID: bootID)
     }
 
     /// Marks a directory as a cluster's, durably.
@@ -39,6 +42,16 @@ extension LedgerDirectory {
     package static func markRefill(at path: String, of size: UInt64?) throws {
         let text = size.map { "\($0)\n" } ?? ""
         try DurableFile.replace(path + "/" + refillName, with: Array(text.utf8))
+    }
+
+    /// Notes that a copy is to be made again where an earlier start of the machine left it open.
+    ///
+    /// What it held when it was closed last was confirmed: no database that has less takes its place.
+    package static func markRefillIfTorn(at path: String, bootID: String?) throws {
+        guard isNode(at: path), isTorn(at: path, bootID: bootID), !needsRefill(at: path) else {
+            return
+        }
+        try markRefill(at: path, of: closedSize(at: path))
     }
 
     /// Whether a copy was noted to be damaged.

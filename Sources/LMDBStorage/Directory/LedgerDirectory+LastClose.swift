@@ -1,8 +1,27 @@
 import DurableFiles
 
 extension LedgerDirectory {
-    /// An empty file that stands while a process writes: one that is killed leaves it.
+    /// A file that stands while a process writes: one that is killed leaves it.
+    ///
+    /// Empty where commits wait for the disk; of a cluster's copy, which start of the machine it was.
     static let uncleanName = "unclean"
+
+    /// Notes, durably, that a process writes.
+    static func markUnclean(at path: String, bootID: String?) throws {
+        let place = path + "/" + uncleanName
+        guard let bootID else { return try DurableFile.make(place) }
+        try DurableFile.replace(place, with: Array(bootID.utf8))
+    }
+
+    /// Whether a copy that did not wait for the disk was left open by an earlier start of the machine: nothing of
+    /// its files is to be read.
+    package static func isTorn(at path: String, bootID: String?) -> Bool {
+        // What cannot be read was never such a mark.
+        guard let mark = try? DurableFile.read(path + "/" + uncleanName), !mark.isEmpty else {
+            return false
+        }
+        return !mark.elementsEqual((bootID ?? "").utf8)
+    }
 
     /// Whether the last writer ended without closing the ledger, and nobody writes now.
     ///

@@ -27,7 +27,7 @@ package final class OpenLedgerDirectory: Sendable {
     /// meanwhile; nil: as it is.
     ///
     /// `clock`: milliseconds since 1970. `asNode`: whether a cluster's directory is written to as its
-    /// journals say.
+    /// journals say. `bootID`: changes with each start of the machine; nil: nobody can tell.
     ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
     package init(
@@ -36,6 +36,7 @@ package final class OpenLedgerDirectory: Sendable {
         renewedKey: (@Sendable () throws -> [UInt8])? = nil,
         forWriting: Bool,
         asNode: Bool = false,
+        bootID: String? = nil,
         mapSize: Int = MapSize.usual,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
@@ -43,6 +44,7 @@ package final class OpenLedgerDirectory: Sendable {
         self.path = path
         manifest = try LedgerDirectory.manifest(at: path)
         knownLoss = try LedgerDirectory.knownLoss(at: path)
+        try Self.requireUntorn(path, bootID)
         if forWriting { try Self.requireWritable(path, asNode: asNode, knownLoss) }
         published = try LedgerDirectory.published(at: path)
         lock = forWriting ? try WriterLock.take(at: path) : nil
@@ -54,7 +56,7 @@ package final class OpenLedgerDirectory: Sendable {
             if let lock {
                 // What a process that was killed announced is over.
                 lock.announce(nil)
-                try DurableFile.make(path + "/" + LedgerDirectory.uncleanName)
+                try LedgerDirectory.markUnclean(at: path, bootID: asNode ? bootID : nil)
             }
             let keyFile = EpochKeyFile(
                 vaultPath: path + "/" + LedgerDirectory.vaultName,
@@ -66,6 +68,8 @@ package final class OpenLedgerDirectory: Sendable {
             let log = try LMDBLog(
                 path: path + "/" + LedgerDirectory.logName,
                 isReadOnly: !forWriting,
+                // What a cluster's journals hold durably need not be waited for here.
+                isSynchronous: !asNode || bootID == nil,
                 mapSize: mapSize,
                 lock: lock
             )
@@ -93,6 +97,15 @@ package final class OpenLedgerDirectory: Sendable {
             lock?.release()
             throw error
         }
+    }
+
+    /// Refuses a copy of which nothing is to be read.
+    private static func requireUntorn(_ path: String, _ bootID: String?) throws {
+        guard LedgerDirectory.isTorn(at: path, bootID: bootID) else { return }
+        throw LogStorageFault(
+            .damaged,
+            "the machine started anew before this copy was closed: its server fills it again"
+        )
     }
 
     /// Refuses what may only be read.
@@ -123,10 +136,12 @@ package final class OpenLedgerDirectory: Sendable {
         let isDrawnIn = lock != nil && (try? vault.drawIn()) != nil
         // Without a size the note of an earlier close stays, which does no harm.
         let size = lock == nil ? nil : try? log.end().size
+        // Where the disk does not take it, the mark of an unclean stop stays.
+        let isSynced = lock == nil || (try? log.sync()) != nil
         log.close()
         vault.close()
         guard let lock else { return }
-        if let size, isClean, isDrawnIn {
+        if let size, isClean, isDrawnIn, isSynced {
             LedgerDirectory.noteClosed(size, at: path)
             DurableFile.remove(path + "/" + LedgerDirectory.uncleanName)
         }

@@ -12,6 +12,8 @@ import Synchronization
 package final class LMDBLog: LogStorage {
     let path: String
     private let isReadOnly: Bool
+    /// Whether a commit is on the disk when it returns.
+    private let isSynchronous: Bool
     private let mapSize: Int
     /// nil: nobody else knows of it, or it is only read.
     private let lock: WriterLock?
@@ -36,12 +38,17 @@ package final class LMDBLog: LogStorage {
         fileprivate init(
             _ path: String,
             isReadOnly: Bool,
+            isSynchronous: Bool,
             mapSize: Int,
             _ lock: WriterLock?
         ) throws {
             environment = try LMDB.Environment(
                 path: path,
-                options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
+                options: .init(
+                    mapSize: mapSize,
+                    isSynchronous: isSynchronous,
+                    isReadOnly: isReadOnly
+                )
             )
             files = isReadOnly ? nil : EnvironmentFiles(at: path)
             do {
@@ -81,13 +88,28 @@ package final class LMDBLog: LogStorage {
     }
 
     /// `lock`: the writer's, on this log.
-    init(path: String, isReadOnly: Bool, mapSize: Int, lock: WriterLock?) throws {
+    ///
+    /// `isSynchronous`: false for a copy that is made again after an unclean stop of the machine.
+    init(
+        path: String,
+        isReadOnly: Bool,
+        isSynchronous: Bool = true,
+        mapSize: Int,
+        lock: WriterLock?
+    ) throws {
         self.lock = lock
         self.path = path
         self.isReadOnly = isReadOnly
+        self.isSynchronous = isSynchronous
         self.mapSize = mapSize
         let opened = try mappingFaults {
-            try Current(path, isReadOnly: isReadOnly, mapSize: mapSize, lock)
+            try Current(
+                path,
+                isReadOnly: isReadOnly,
+                isSynchronous: isSynchronous,
+                mapSize: mapSize,
+                lock
+            )
         }
         current = Mutex(opened)
         do {
@@ -104,12 +126,24 @@ package final class LMDBLog: LogStorage {
             // Waits for readers, who take `current` while they are inside: not under its lock.
             current.withLock { $0 }.environment.close()
             let opened = try mappingFaults {
-                try Current(path, isReadOnly: isReadOnly, mapSize: mapSize, lock)
+                try Current(
+                    path,
+                    isReadOnly: isReadOnly,
+                    isSynchronous: isSynchronous,
+                    mapSize: mapSize,
+                    lock
+                )
             }
             current.withLock { $0 = opened }
         }
         treeWriter.withLock { $0 = nil }
         isInDoubt.withLock { $0 = false }
+    }
+
+    /// Waits until everything appended is on the disk, also where appends do not wait for it.
+    func sync() throws {
+        guard !isSynchronous else { return }
+        try mappingFaults { try withEnvironment { try $0.environment.sync() } }
     }
 
     /// Ends the use of the environment.

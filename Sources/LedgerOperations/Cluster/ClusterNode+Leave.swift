@@ -61,6 +61,10 @@ extension ClusterNode {
             throw error
         }
         try node.open.close()
+        // Alone it is made again from nothing.
+        guard !LedgerDirectory.wasLeftUnclean(at: path) else {
+            throw LogStorageFault(.unreadable, "the disk did not take what stands here: try again")
+        }
         try removeMarks(at: path)
         return end.size
     }

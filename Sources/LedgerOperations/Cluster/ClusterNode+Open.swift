@@ -40,6 +40,10 @@ extension ClusterNode {
                 )
             }
         }
+        try LedgerDirectory.markRefillIfTorn(
+            at: path,
+            bootID: SystemClock.told(options.bootID)
+        )
         // What cannot be checked is not opened: the cluster holds all of it.
         let keys = try journal.keys()
         let own = try standing == nil ? nil : LedgerDirectory.keyGeneration(at: path)

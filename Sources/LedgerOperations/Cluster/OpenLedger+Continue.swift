@@ -8,7 +8,8 @@ extension OpenLedger {
     ///
     /// - Throws: as ``init(at:options:)``; `OperationFault.configuration` for what is no copy.
     package init(copyAt path: String, options: Options) throws {
-        guard LedgerDirectory.holdsCopy(at: path) else {
+        let bootID = SystemClock.told(options.bootID)
+        guard LedgerDirectory.holdsCopy(at: path, bootID: bootID) else {
             throw OperationFault(
                 .configuration,
                 "no whole copy of a cluster's ledger stands in the directory",

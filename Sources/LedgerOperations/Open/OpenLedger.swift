@@ -76,6 +76,7 @@ public struct OpenLedger: Sendable {
             renewedKey: options.key.renewal(of: path),
             forWriting: !options.isReadOnly,
             asNode: log != nil,
+            bootID: SystemClock.told(options.bootID),
             mapSize: options.mapSize,
             clock: { clock().milliseconds },
             randomness: options.randomness

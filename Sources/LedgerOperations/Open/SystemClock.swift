@@ -19,8 +19,13 @@ public enum SystemClock {
     public static let bootID =
         // A boot that is not told is one of which nothing is known.
         ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
-        ?? "unknown")
+        ?? unknownBoot)
         .filter { !$0.isWhitespace }
+
+    private static let unknownBoot = "unknown"
+
+    /// A boot id that tells starts of the machine apart; nil for one that does not.
+    package static func told(_ bootID: String) -> String? { bootID == unknownBoot ? nil : bootID }
 
     /// What tells of a ledger's directory whether the clock is right (T3).
     public static func witness(of path: String) -> ClockWitness {

@@ -91,7 +91,8 @@ extension Serve {
     /// Checks every record of a copy, apart from this process: what is damaged is filled again.
     private func checkCopy() throws {
         let path = options.path
-        guard LedgerDirectory.holdsCopy(at: path) else { return }
+        let bootID = SystemClock.told(SystemClock.bootID)
+        guard LedgerDirectory.holdsCopy(at: path, bootID: bootID) else { return }
         let key = try options.keyOptions.read()
         var size: UInt64?
         do {

@@ -211,6 +211,9 @@ extension Route {
                 .unsupportedMediaType,
             ])
         }
+        if parameters.contains(where: { $0.name == RouteTable.minimumSequence.name }) {
+            codes.formUnion([.invalidValue, .behind, .otherHistory])
+        }
         return codes.union(problems)
     }
 }

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import HTTPTypes
+import LedgerAPI
 import Testing
 
 @testable import LedgerServer
@@ -88,6 +89,20 @@ struct `A smallest sequence` {
                 }
             }
         }
+    }
+
+    @Test func `is described wherever it is taken`() {
+        let taking = RouteTable.routes.filter { route in
+            route.parameters.contains { $0.name == "Ledger-Min-Sequence" }
+        }
+        #expect(taking.count > 15)
+        for route in taking {
+            let isDescribed = route.allProblems.isSuperset(of: [.behind, .otherHistory])
+            #expect(isDescribed, "\(route.operation)")
+        }
+        // The control: nobody is told of it elsewhere.
+        let others = RouteTable.routes.filter { $0.allProblems.contains(.behind) }
+        #expect(others.count == taking.count)
     }
 
     @Test func `is what an answer said`() throws {

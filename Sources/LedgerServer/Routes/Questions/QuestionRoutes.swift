@@ -66,8 +66,7 @@ extension RouteTable {
     ]
 
     static let questionProblems: [ProblemCode] = [
-        .invalidValue, .unknownSequence, .behind, .otherHistory, .clockBehind,
-        .clockAhead,
+        .invalidValue, .unknownSequence, .clockBehind, .clockAhead,
     ]
 
     static func replies(_ shape: Shape) -> [Route.Reply] {

@@ -62,6 +62,8 @@ final class LedgerService: Sendable, BlockingPool {
     let tracer: SpanTracer?
     /// The cluster that this is a machine of; nil: of none.
     let cluster: ClusterNode?
+    /// The largest size that was told, with its history; nil: none was.
+    let toldPlace = Mutex<(size: UInt64, text: String)?>(nil)
     /// Tells what machines of the cluster pass on; nil: of none.
     let nodeTicket: NodeTicket?
     /// Looks at the ledger's files; nil: they are not known.

@@ -5,7 +5,7 @@ import SwiftUI
 /// The same app on a screen: a feature, and the buttons that sell it.
 struct ExportView: View {
     let shop: Shop
-    @State private var access: ObservedEntitlements
+    @State private var access: ObservableEntitlements
     @State private var said = ""
     @State private var isAsking = false
     @State private var isBusy = false
@@ -13,7 +13,7 @@ struct ExportView: View {
 
     init(_ shop: Shop) {
         self.shop = shop
-        _access = State(initialValue: ObservedEntitlements(shop.service.store))
+        _access = State(initialValue: ObservableEntitlements(shop.service.store))
     }
 
     var body: some View {

@@ -2,12 +2,12 @@ public import Observation
 
 /// What a customer is entitled to, for views that are drawn anew when it changes.
 ///
-///     @State private var access = ObservedEntitlements(service.store)
+///     @State private var access = ObservableEntitlements(service.store)
 ///     …
 ///     .task { await access.follow() }
 @MainActor
 @Observable
-public final class ObservedEntitlements {
+public final class ObservableEntitlements {
     /// What was known last.
     public private(set) var entitlements: CustomerEntitlements
     @ObservationIgnored private let store: EntitlementStore

@@ -11,7 +11,7 @@ struct `Observed entitlements` {
     @Test func `tell whoever looks on that a feature opened`() async throws {
         let setup = StoreSetup(builtIn: try sampleGates())
         let store = setup.store()
-        let observed = ObservedEntitlements(store)
+        let observed = ObservableEntitlements(store)
         let following = Task { await observed.follow() }
         let changes = Atomic<Int>(0)
         let counter = ChangeCounter(changes)

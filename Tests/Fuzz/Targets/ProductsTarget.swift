@@ -109,9 +109,7 @@ struct ProductsTarget: MutatingFuzzTarget {
             let prices = product.prices + product.offers.flatMap(\.prices)
             demand(prices.allSatisfy { $0.micros >= 0 }, "no price is negative (rule 8)")
             demand(product.offers.allSatisfy { $0.count > 0 }, "an offer is for some periods")
-            PlantedFault.strike(
-                product.kind == .nonRenewing && product.offers.contains { $0.mode == .payUpFront }
-            )
+            PlantedFault.strike(product.offers.contains { $0.mode == .payUpFront && $0.count > 1 })
         }
         let document = ProductDocument(
             source: source,

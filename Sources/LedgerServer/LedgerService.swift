@@ -257,7 +257,7 @@ final class LedgerService: Sendable, BlockingPool {
     }
 
     /// Which history the log's first events are of; reads where it may wait for the disk.
-    func rootPrefix(at size: UInt64) async throws -> RootPrefix {
+    func rootPrefix(at size: UInt64) async throws -> RootPrefix? {
         try await blocking { [ledger] in try ledger.questions.rootPrefix(at: size) }
     }
 

@@ -78,7 +78,8 @@ def compare_with_rebuilt(tool, ledger, history, count, random_source, sample=40)
     numbers = random_source.sample(
         range(history.customers + count // 4), min(sample, history.customers + count // 4))
     customers = [history.customer(number) for number in numbers]
-    ours, theirs = answers(tool, ledger, customers), answers(tool, other, customers)
+    # A token says of which log it is.
+    ours, theirs = ([{**answer, "token": None} for answer in answers(tool, one, customers)] for one in (ledger, other))
     shutil.rmtree(other)
     for mine, expected in zip(ours, theirs, strict=True):
         if mine != expected:

@@ -89,7 +89,8 @@ extension Questions {
             return .refused(
                 TokenRefusal(
                     code: .otherHistory,
-                    message: "the log's first \(token.size) events are others than the token's"
+                    message: "the log's first \(token.size) events are others than the token's, "
+                        + "or their hashes are lost"
                 )
             )
         }

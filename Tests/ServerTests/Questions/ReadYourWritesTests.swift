@@ -76,7 +76,7 @@ struct `A smallest sequence` {
             try server.publishCatalog()
             _ = try await server.post("/v1/customers/olga-1/grants", #"{"tier":"pro"}"#)
             for size: UInt64 in 0...2 {
-                let root = try server.ledger.questions.rootPrefix(at: size)
+                let root = try #require(try server.ledger.questions.rootPrefix(at: size))
                 let other = RootPrefix(bits: root.bits ^ 1)
                 for path in Self.paths {
                     let same = LogPlace(size: size, root: root).text

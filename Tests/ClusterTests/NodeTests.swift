@@ -154,7 +154,8 @@ extension `A cluster's journal in PostgreSQL` {
             #expect(try String(contentsOfFile: mark, encoding: .utf8) == SystemClock.bootID)
             await second.end()
             #expect(!FileManager.default.fileExists(atPath: mark), "its end was waited for")
-            let made = try machines.inode(of: "b")
+            let long = Date(timeIntervalSince1970: 1_000_000_000)
+            try machines.setMade("b", long)
             let boot = hasEnded ? "another" : SystemClock.bootID
             try Data(boot.utf8).write(to: URL(filePath: mark))
             if hasEnded {
@@ -169,7 +170,7 @@ extension `A cluster's journal in PostgreSQL` {
             }
             let again = try machines.open("b")
             #expect(try again.size() == first.size())
-            #expect(try (machines.inode(of: "b") != made) == hasEnded)
+            #expect(try (machines.made("b") != long) == hasEnded)
             for number in 0..<3 { #expect(try again.mayUse(number)) }
         }
     }
@@ -267,10 +268,17 @@ extension `A cluster's journal in PostgreSQL` {
 }
 
 extension Machines {
-    /// The file that says which ledger a copy is of: another one where it was filled anew.
-    fileprivate func inode(of name: String) throws -> Int? {
+    /// When a copy was made; settable, so that one that is made again is told from it.
+    fileprivate func made(_ name: String) throws -> Date? {
         try FileManager.default.attributesOfItem(atPath: path(name) + "/ledger.json")[
-            .systemFileNumber
-        ] as? Int
+            .modificationDate
+        ] as? Date
+    }
+
+    fileprivate func setMade(_ name: String, _ date: Date) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: date],
+            ofItemAtPath: path(name) + "/ledger.json"
+        )
     }
 }

@@ -68,7 +68,7 @@ extension Duration {
     ///
     /// Cost: each gate asks. A millisecond is 2^15 · 5^15 attoseconds; the first factor is a shift, and
     /// what is left of three days then fits 64 bits, where a division by a constant is a multiplication.
-    fileprivate var wholeMilliseconds: Int64 {
+    var wholeMilliseconds: Int64 {
         if let units = Int64(exactly: attoseconds >> 15) { return units / 30_517_578_125 }
         let (seconds, rest) = components
         // Fits: no program runs for 292 million years.

@@ -76,7 +76,7 @@ public final class Questions: Sendable {
 
     /// Which history the log's first events are of; nil where a salvage could not bring the tree back.
     ///
-    /// `size`: at most that of the log. Cost: some tiles, about 0.1 ms; for the size that was asked about last
+    /// `size`: at most that of the log. Cost: a proof of consistency; for the size that was asked about last
     /// nothing is read.
     ///
     /// - Throws: `LogStorageFault.damaged` where the tree's hashes contradict one another, which have no

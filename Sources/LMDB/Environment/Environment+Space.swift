@@ -28,6 +28,8 @@ extension Environment {
         package var maximumReaders = 0
         /// Commits since the oldest state that a reader of any process looks at; 0: nobody looks.
         package var oldestReaderCommits = 0
+        /// Whether a commit is on the disk when it returns.
+        package var isSynchronous = false
     }
 
     /// The numbers of now, all 0 after ``close()``.
@@ -44,6 +46,11 @@ extension Environment {
         statistics.mapSize = unsafe info.me_mapsize
         statistics.lastPageNumber = unsafe info.me_last_pgno
         statistics.pageSize = Int(stat.ms_psize)
+        var flags: UInt32 = 0
+        // Fails only for a null environment.
+        if unsafe mdb_env_get_flags(pointer, &flags) == MDB_SUCCESS {
+            statistics.isSynchronous = flags & UInt32(MDB_NOSYNC) == 0
+        }
         statistics.maximumReaders = unsafe Int(info.me_maxreaders)
         let readers = readerSlots()
         statistics.readersInUse = readers.count

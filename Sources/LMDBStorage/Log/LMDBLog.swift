@@ -11,10 +11,7 @@ import Synchronization
 /// takes over), `end`.
 package final class LMDBLog: LogStorage {
     let path: String
-    private let isReadOnly: Bool
-    /// Whether a commit is on the disk when it returns.
-    private let isSynchronous: Bool
-    private let mapSize: Int
+    private let options: LMDB.Environment.Options
     /// nil: nobody else knows of it, or it is only read.
     private let lock: WriterLock?
     /// Replaced when the log is opened again.
@@ -37,24 +34,15 @@ package final class LMDBLog: LogStorage {
 
         fileprivate init(
             _ path: String,
-            isReadOnly: Bool,
-            isSynchronous: Bool,
-            mapSize: Int,
+            _ options: LMDB.Environment.Options,
             _ lock: WriterLock?
         ) throws {
-            environment = try LMDB.Environment(
-                path: path,
-                options: .init(
-                    mapSize: mapSize,
-                    isSynchronous: isSynchronous,
-                    isReadOnly: isReadOnly
-                )
-            )
-            files = isReadOnly ? nil : EnvironmentFiles(at: path)
+            environment = try LMDB.Environment(path: path, options: options)
+            files = options.isReadOnly ? nil : EnvironmentFiles(at: path)
             do {
                 // What is open is what is locked.
                 try lock?.checkPlace()
-                tables = try Tables(environment, create: !isReadOnly)
+                tables = try Tables(environment, create: !options.isReadOnly)
             } catch {
                 environment.close()
                 throw error
@@ -99,18 +87,13 @@ package final class LMDBLog: LogStorage {
     ) throws {
         self.lock = lock
         self.path = path
-        self.isReadOnly = isReadOnly
-        self.isSynchronous = isSynchronous
-        self.mapSize = mapSize
-        let opened = try mappingFaults {
-            try Current(
-                path,
-                isReadOnly: isReadOnly,
-                isSynchronous: isSynchronous,
-                mapSize: mapSize,
-                lock
-            )
-        }
+        let options = LMDB.Environment.Options(
+            mapSize: mapSize,
+            isSynchronous: isSynchronous,
+            isReadOnly: isReadOnly
+        )
+        self.options = options
+        let opened = try mappingFaults { try Current(path, options, lock) }
         current = Mutex(opened)
         do {
             try checkEnd()
@@ -125,15 +108,7 @@ package final class LMDBLog: LogStorage {
         try opening.withLock { _ in
             // Waits for readers, who take `current` while they are inside: not under its lock.
             current.withLock { $0 }.environment.close()
-            let opened = try mappingFaults {
-                try Current(
-                    path,
-                    isReadOnly: isReadOnly,
-                    isSynchronous: isSynchronous,
-                    mapSize: mapSize,
-                    lock
-                )
-            }
+            let opened = try mappingFaults { try Current(path, options, lock) }
             current.withLock { $0 = opened }
         }
         treeWriter.withLock { $0 = nil }
@@ -142,14 +117,14 @@ package final class LMDBLog: LogStorage {
 
     /// Waits until everything appended is on the disk, also where appends do not wait for it.
     func sync() throws {
-        guard !isSynchronous else { return }
+        guard !options.isSynchronous else { return }
         try mappingFaults { try withEnvironment { try $0.environment.sync() } }
     }
 
     /// Ends the use of the environment.
     package func close() {
         let environment = current.withLock { $0 }.environment
-        if !isReadOnly { RoomAhead.giveBack(in: environment) }
+        if !options.isReadOnly { RoomAhead.giveBack(in: environment) }
         environment.close()
     }
 

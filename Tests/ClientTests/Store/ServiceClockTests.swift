@@ -153,4 +153,18 @@ struct `A wrong clock` {
         #expect(setup.storage[.clock] == nil)
         await service.stop()
     }
+
+    // Each gate asks: up to three days the sum is of 64 bits, then of 128.
+    @Test(
+        arguments: [
+            (Duration.zero, 0), (.nanoseconds(999_999), 0), (.milliseconds(1), 1),
+            (.seconds(300_000) + .microseconds(1999), 300_000_001),
+            (.seconds(302_231), 302_231_000),
+            (.seconds(302_232), 302_232_000), (.seconds(40_000_000_000), 40_000_000_000_000),
+            (.milliseconds(-1), -1),
+        ] as [(Duration, Int64)]
+    )
+    func `counts whole milliseconds, for however long`(_ passed: Duration, _ expected: Int64) {
+        #expect(passed.wholeMilliseconds == expected)
+    }
 }

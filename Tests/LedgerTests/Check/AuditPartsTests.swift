@@ -18,17 +18,7 @@ struct `An audit in parts` {
         _ changes: AlteredLog.Changes
     ) async throws -> AuditAnswer {
         try await withScratchDirectory { folder in
-            let ledger = try Ledger(
-                identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-                log: AlteredLog(log ?? Self.log.get(), changes),
-                vault: MemoryVault(randomness: .system),
-                options: Ledger.Options(
-                    viewsPath: folder,
-                    bootID: "test",
-                    isReadOnly: true,
-                    clock: { Sample.newYear }
-                )
-            )
+            let ledger = try Ledger.reading(log ?? Self.log.get(), changes, viewsIn: folder)
             return try ledger.auditor.audit(scope)
         }
     }
@@ -53,23 +43,14 @@ struct `An audit in parts` {
         let ends = Mutex<Ledger?>(nil)
         let reads = Mutex(0)
         try await withScratchDirectory { folder in
-            let ledger = try Ledger(
-                identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-                log: AlteredLog(
-                    log,
-                    .init(record: { sequence, record in
-                        reads.withLock { $0 += 1 }
-                        if isEnded, sequence == 1000 { ends.withLock { $0?.endWalks() } }
-                        return record
-                    })
-                ),
-                vault: MemoryVault(randomness: .system),
-                options: Ledger.Options(
-                    viewsPath: folder,
-                    bootID: "test",
-                    isReadOnly: true,
-                    clock: { Sample.newYear }
-                )
+            let ledger = try Ledger.reading(
+                log,
+                .init(record: { sequence, record in
+                    reads.withLock { $0 += 1 }
+                    if isEnded, sequence == 1000 { ends.withLock { $0?.endWalks() } }
+                    return record
+                }),
+                viewsIn: folder
             )
             ends.withLock { $0 = ledger }
             reads.withLock { $0 = 0 }

@@ -12,17 +12,7 @@ struct `The root of a prefix` {
     private static func prefixes(_ changes: AlteredLog.Changes) async throws -> [RootPrefix?] {
         try await withScratchDirectory { folder in
             let log = try MemoryLog(recordCount: count)
-            let ledger = try Ledger(
-                identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-                log: AlteredLog(log, changes),
-                vault: MemoryVault(randomness: .system),
-                options: Ledger.Options(
-                    viewsPath: folder,
-                    bootID: "test",
-                    isReadOnly: true,
-                    clock: { Sample.newYear }
-                )
-            )
+            let ledger = try Ledger.reading(log, changes, viewsIn: folder)
             return try sizes.map { size in
                 do {
                     let prefix = try ledger.questions.rootPrefix(at: size)

@@ -1,4 +1,5 @@
 import Encodings
+import EntitlementLedger
 import EventLog
 import Foundation
 import Testing
@@ -124,6 +125,27 @@ extension SealedRecord {
                 attached: .none,
                 attachedDigest: nil,
                 otherStreams: []
+            )
+        )
+    }
+}
+
+extension Ledger {
+    /// A ledger that reads a log in memory, of which other bytes are handed out than were appended.
+    static func reading(
+        _ log: MemoryLog,
+        _ changes: AlteredLog.Changes,
+        viewsIn folder: String
+    ) throws -> Ledger {
+        try Ledger(
+            identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
+            log: AlteredLog(log, changes),
+            vault: MemoryVault(randomness: .system),
+            options: Ledger.Options(
+                viewsPath: folder,
+                bootID: "test",
+                isReadOnly: true,
+                clock: { Sample.newYear }
             )
         )
     }

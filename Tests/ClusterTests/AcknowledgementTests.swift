@@ -38,12 +38,7 @@ extension `A cluster's journal in PostgreSQL` {
             journal.append(packed, endingAt: sample.end, decidedOn: call.1, as: call.0)
         }
         do {
-            try await eventually("a commit waits for the standby") {
-                try Self.waiting(in: cluster).count == 1
-            }
-            // Nobody sees what is not confirmed.
-            #expect(try cluster.journal.row().end.size == 0)
-            try disturb(disturbance, in: cluster)
+            try await disturb(disturbance, in: cluster)
         } catch {
             PostgresServers.act(.thaw, on: "b")
             throw error
@@ -75,7 +70,14 @@ extension `A cluster's journal in PostgreSQL` {
         ).map { try $0.integer(0) }
     }
 
-    private func disturb(_ disturbance: Disturbance, in cluster: ScratchCluster) throws {
+    private func disturb(_ disturbance: Disturbance, in cluster: ScratchCluster) async throws {
+        // A patience ends by itself, on a busy machine before anybody looked at its wait.
+        if disturbance == .patience { return }
+        try await eventually("a commit waits for the standby") {
+            try Self.waiting(in: cluster).count == 1
+        }
+        // Nobody sees what is not confirmed.
+        #expect(try cluster.journal.row().end.size == 0)
         switch disturbance {
         case .patience: break
         case .cancelled:

@@ -48,7 +48,6 @@ final class LedgerService: Sendable, BlockingPool {
     let keyOptions: MasterKeyOptions?
     /// What the server goes by.
     let settings: Settings
-    let health = HealthLook()
     /// Who is told of what happens; nil: the ledger stands in no directory.
     let webhooks: Webhooks?
     /// Whether webhooks may be sent to networks of one's own.

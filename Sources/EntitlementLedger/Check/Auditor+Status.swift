@@ -6,46 +6,24 @@ public import LedgerAPI
 extension Auditor {
     /// How the ledger is.
     ///
-    /// Cost: one pass over the log's headers.
+    /// Cost: one pass over the log's headers, the first time; then over those that are new.
     public func status() throws -> StatusAnswer {
         let end = try questions.log.end()
-        var counts: [UInt8: Int] = [:]
-        var through: [String: Int64] = [:]
-        var events: [String: Int] = [:]
-        var recorded: [String: Int64] = [:]
-        var refused: [String: Int64] = [:]
-        let stores = try storeStreams()
-        try questions.log.scan(from: 0, upTo: end.size) { header, record in
-            counts[header.environment, default: 0] += 1
-            let source = SourceCode.name(of: header.source) ?? "other"
-            events[source, default: 0] += 1
-            // Recorded time never goes back (law 2).
-            recorded[source] = header.recordedAt
-            let kind = try header.eventKind()
-            if kind == .syncCompleted || kind == .syncReconciled,
-                let instant = try header.through(record)
-            {
-                through[source] = max(through[source] ?? .min, instant.milliseconds)
-            }
-            if kind == .signalNoted, let store = stores[header.stream],
-                try header.notesRefusals(record)
-            {
-                refused[store] = max(refused[store] ?? .min, header.time)
-                // Of a store nothing else may have come.
-                events[store, default: 0] += 0
-            }
-            return true
+        let tally = try tallies.tally(of: questions.log, size: end.size, stores: storeStreams())
+        var sources = tally.named
+        // Of a store nothing else may have come than what was refused.
+        for store in tally.refused.keys where sources[store] == nil {
+            sources[store] = LogTally.Source()
         }
         let checkpoint = try prover.lastCheckpoint()
         // Gaps that a salvage left.
-        let lost =
-            end.size - UInt64(counts.values.reduce(0, +)) + (questions.knownLoss?.behindEnd ?? 0)
+        let lost = end.size - UInt64(tally.events) + (questions.knownLoss?.behindEnd ?? 0)
         return StatusAnswer(
             sequence: end.size,
             environmentCounts: StatusAnswer.EnvironmentCounts(
-                production: counts[StoreEnvironment.production.rawValue] ?? 0,
-                sandbox: counts[StoreEnvironment.sandbox.rawValue] ?? 0,
-                local: counts[StoreEnvironment.local.rawValue] ?? 0
+                production: tally.events(in: .production),
+                sandbox: tally.events(in: .sandbox),
+                local: tally.events(in: .local)
             ),
             lastRecordedAt: try questions.lastRecordedAt(),
             views: StatusAnswer.ViewsStatus(
@@ -55,15 +33,13 @@ extension Auditor {
             checkpoint: checkpoint.map {
                 StatusAnswer.SignedSize(size: $0.size, rootHash: $0.root.base64)
             },
-            completeness: events.sorted { $0.key < $1.key }.map { source, count in
+            completeness: sources.sorted { $0.key < $1.key }.map { name, source in
                 Keyed(
-                    source,
+                    name.text,
                     StatusAnswer.Completeness(
-                        of: source,
-                        events: count,
-                        lastRecordedAt: recorded[source].map { Instant(milliseconds: $0) },
-                        through: through[source].map { Instant(milliseconds: $0) },
-                        lastRefusedAt: refused[source].map { Instant(milliseconds: $0) }
+                        of: name.text,
+                        source,
+                        lastRefusedAt: tally.refused[name].map { Instant(milliseconds: $0) }
                     )
                 )
             },
@@ -94,43 +70,21 @@ extension Auditor {
 
 extension StatusAnswer.Completeness {
     /// How complete a source is; of what is no store nothing can be missing in this way.
-    fileprivate init(
-        of source: String,
-        events: Int,
-        lastRecordedAt: Instant?,
-        through: Instant?,
-        lastRefusedAt: Instant?
-    ) {
+    fileprivate init(of name: String, _ source: LogTally.Source, lastRefusedAt: Instant?) {
+        let through = source.through.map { Instant(milliseconds: $0) }
         var gaps: [Gap] = []
-        if Source.stores.contains(source) {
+        if Source.stores.contains(name) {
             if through == nil { gaps.append(.neverAsked) }
             if let lastRefusedAt, through.map({ $0 < lastRefusedAt }) ?? true {
                 gaps.append(.refused)
             }
         }
         self.init(
-            events: events,
-            lastRecordedAt: lastRecordedAt,
+            events: source.events,
+            lastRecordedAt: source.events > 0 ? Instant(milliseconds: source.recordedAt) : nil,
             through: through,
             lastRefusedAt: lastRefusedAt,
             gaps: gaps
         )
-    }
-}
-
-extension RecordHeader {
-    /// Whether a `signal.noted` says that signals were refused.
-    fileprivate func notesRefusals(_ record: Span<UInt8>) throws -> Bool {
-        var opened = OpenedEvent(header: self, kind: try eventKind())
-        try opened.read(record, facts) { _ in nil }
-        return opened.values[.name] == .text(RefusalNote.name)
-    }
-
-    /// `through` of a sync event.
-    fileprivate func through(_ record: Span<UInt8>) throws -> Instant? {
-        var opened = OpenedEvent(header: self, kind: try eventKind())
-        try opened.read(record, facts) { _ in nil }
-        guard case .instant(let instant)? = opened.values[.through] else { return nil }
-        return instant
     }
 }

@@ -8,6 +8,7 @@ public struct Auditor: Sendable {
     let reports: Reports
     let prover: Prover
     let archiver: Archiver
+    let tallies = TallyCache()
     /// nil: the ledger is only read.
     let appending: Appender?
     /// Makes a ledger of a prefix that is only read, and knows nothing but its log.

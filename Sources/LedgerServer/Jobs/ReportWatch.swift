@@ -14,6 +14,8 @@ struct ReportWatch: ScheduledJob {
 
     /// Ten minutes.
     static let standardInterval = Duration.seconds(600)
+    /// Soon: until a large log is summed up, whoever asks for a report waits for that.
+    var firstWait: Duration { min(interval, .seconds(1)) }
 
     private static let day = Instant.millisecondsPerDay
 

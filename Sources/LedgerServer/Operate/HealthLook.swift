@@ -3,12 +3,9 @@ import Entitlements
 import LedgerAPI
 import LedgerOperations
 import Stores
-import Synchronization
 
 /// How the ledger is, as a server that holds it knows: what `status` and `doctor` tell.
-final class HealthLook: Sendable {
-    private let kept = Mutex<(status: StatusAnswer, at: ContinuousClock.Instant)?>(nil)
-
+enum HealthLook {
     /// What was found.
     struct Found: Sendable {
         /// What the ledger says of itself.
@@ -19,15 +16,10 @@ final class HealthLook: Sendable {
         var hasDrifted: Bool
     }
 
-    /// Events from which on the log is not read through for each look.
-    private static let largeSize: UInt64 = 100_000
-    /// How long a look at a large log stands.
-    private static let patience = Duration.seconds(10)
-
     /// Looks, away from the threads that serve connections.
     ///
-    /// Cost: a pass over the log's headers, unless nothing was recorded since the last look.
-    func look(_ service: LedgerService) async throws -> Found {
+    /// Cost: as `Auditor.status`.
+    static func look(_ service: LedgerService) async throws -> Found {
         let readiness = await service.readiness()
         return try await service.blocking {
             var checkup = Checkup(
@@ -36,7 +28,7 @@ final class HealthLook: Sendable {
                 Machine(),
                 at: service.clock()
             )
-            let status = try self.look(service, readiness, nil, &checkup)
+            let status = try look(service, readiness, nil, &checkup)
             return Found(
                 status: status,
                 doctor: checkup.answer,
@@ -49,7 +41,7 @@ final class HealthLook: Sendable {
     /// set, the stores and their purchases.
     ///
     /// Cost: a quick audit, and a pass over the log and its purchases; one at a time.
-    func lookAround(_ service: LedgerService) async throws -> DoctorAnswer {
+    static func lookAround(_ service: LedgerService) async throws -> DoctorAnswer {
         let readiness = await service.readiness()
         do {
             _ = try await service.audit(.quick, .asked)
@@ -71,7 +63,7 @@ final class HealthLook: Sendable {
                 checkup.lookAtSettings()
                 stores = Self.stores(ofLedgerAt: path, &checkup)
             }
-            _ = try self.look(service, readiness, stores, &checkup)
+            _ = try look(service, readiness, stores, &checkup)
             checkup.lookAtPurchases(
                 try service.ledger.questions.purchaseDoubts(
                     in: .production,
@@ -104,7 +96,7 @@ final class HealthLook: Sendable {
     }
 
     /// Looks at what the server itself knows; the status that was looked at.
-    private func look(
+    private static func look(
         _ service: LedgerService,
         _ readiness: Readiness,
         _ stores: StoresConfiguration?,
@@ -129,26 +121,12 @@ final class HealthLook: Sendable {
         return status
     }
 
-    private func status(_ service: LedgerService) throws -> StatusAnswer {
-        let size = try service.ledger.questions.size()
-        let known = kept.withLock { $0 }
-        var status: StatusAnswer
-        if let known, known.status.sequence == size || isFresh(known) {
-            status = known.status
-            status.checkpoint = try service.ledger.prover.signedSize()
-        } else {
-            status = try service.ledger.auditor.status()
-            let made = status
-            kept.withLock { $0 = (made, .now) }
-        }
+    private static func status(_ service: LedgerService) throws -> StatusAnswer {
+        var status = try service.ledger.auditor.status()
         status.disk = try service.directory.map {
             try StatusAnswer.DiskUse(ofLedgerAt: $0, service.ledger.auditor)
         }
         status.jobs = service.jobs.all
         return status
-    }
-
-    private func isFresh(_ known: (status: StatusAnswer, at: ContinuousClock.Instant)) -> Bool {
-        known.status.sequence >= Self.largeSize && known.at.duration(to: .now) < Self.patience
     }
 }

@@ -61,7 +61,7 @@ extension RouteTable {
             answers: [
                 Route.Reply(status: 200, text: "As `doctor`", shape: .described(DoctorAnswer.self))
             ],
-            handler: { _, service in Answer(try await service.health.lookAround(service)) }
+            handler: { _, service in Answer(try await HealthLook.lookAround(service)) }
         ),
         Route(
             method: .get,

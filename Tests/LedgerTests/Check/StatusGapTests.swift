@@ -41,4 +41,38 @@ struct `What a status says of a source` {
             #expect(try Self.completeness(scratch, "support")?.gaps == [])
         }
     }
+
+    // What was counted before is not counted again, and what comes behind it is.
+    @Test func `is the same asked after each event and asked once`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            let data = #"{"through":"2025-01-01T00:00:00Z"}"#
+            let lines = [
+                Sample.line("s", "sync.completed", "store/app_store", data: data)
+                    .replacing(#""source":"support""#, with: #""source":"app_store""#),
+                Sample.line(
+                    "o",
+                    "grant.given",
+                    "customer/ann",
+                    data: #"{"grantId":"g","tier":"t"}"#
+                )
+                .replacing(#""source":"support""#, with: #""source":"elsewhere""#),
+            ]
+            for line in Sample.ownedPurchase("ann", "app_store/1") + lines {
+                _ = try ledger.appender.record(Sample.submissions([line]))
+                _ = try ledger.auditor.status()
+            }
+            try ledger.appender.countRefusal("bad_chain", of: "play_store", environment: .sandbox)
+            let stepwise = try ledger.auditor.status()
+            // Nothing is counted of what an earlier opening counted.
+            try scratch.reopen()
+            var atOnce = try scratch.ledger.auditor.status()
+            atOnce.views = stepwise.views
+            #expect(AnswerText(stepwise) == AnswerText(atOnce))
+            #expect(stepwise.environmentCounts.production + 1 == Int(stepwise.sequence))
+            #expect(stepwise.environmentCounts.sandbox == 1)
+            let named = stepwise.completeness.map(\.name)
+            #expect(named == ["app_store", "ledger", "other", "play_store", "support"])
+        }
+    }
 }

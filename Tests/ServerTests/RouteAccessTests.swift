@@ -32,6 +32,7 @@ struct `Who may` {
         "releasePurchase": Right(scopes: [.support, .admin]),
         // What a customer asks for is noted.
         "eraseCustomer": Right(scopes: [.admin], customers: .themselves),
+        "eraseCustomers": Right(scopes: [.admin]),
         "makePageLinks": Right(scopes: [.write, .support, .admin], customers: .themselves),
         "extendPurchase": Right(scopes: [.support, .admin]),
         "tellConsumption": Right(scopes: [.support, .admin]),

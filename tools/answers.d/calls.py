@@ -240,6 +240,7 @@ def changes(c):
             "grant-empty": ("POST", alice + "/grants", {}, "support", {}),
             "grant-member": ("POST", alice + "/grants", {"tier": "basic", "more": 1}, "support", {}),
             "grant-tier": ("POST", alice + "/grants", {"tier": "gold"}, "support", {}),
+            "grant-tried": ("POST", alice + "/grants?dry-run=true", {"grantId": "tried", "tier": "basic"}, "support", {}),
             "grant-scope": ("POST", alice + "/grants", {"tier": "basic"}, "read", {}),
             "withdraw": ("DELETE", alice + "/grants/g", None, "support", {}),
             "withdraw-none": ("DELETE", alice + "/grants/none", None, "support", {}),
@@ -316,7 +317,10 @@ def changes(c):
             "page-links": ("POST", alice + "/page-links", None, "support", {}),
             "page-links-scope": ("POST", alice + "/page-links", None, "read", {}),
             "erase": ("DELETE", "/v1/customers/dave", None, "admin", {}),
-            "erase-scope": ("DELETE", "/v1/customers/dave", None, "write", {})}.items():
+            "erase-scope": ("DELETE", "/v1/customers/dave", None, "write", {}),
+            "erase-many-tried": ("POST", "/v1/erasures?dry-run=true", {"customers": ["dave", "new"]}, "admin", {}),
+            "erase-many": ("POST", "/v1/erasures", {"customers": ["nobody-1", "nobody-2"]}, "admin", {}),
+            "erase-many-none": ("POST", "/v1/erasures", {"customers": []}, "admin", {})}.items():
         key = {} if path.startswith("/v1/signals") or method == "GET" else {
             "Idempotency-Key": '"request-%s"' % name}
         for turn in ("", ".again"):

@@ -28,8 +28,7 @@ NO_ADDRESSES = (
 # What is done in the ledger's own directory alone.
 OWN = (
     "doctor --without-key", "export --from 0 --output out --resume",
-    "export --from 0 --output out --format csv", "grant alice --tier pro --dry-run", "erase alice --dry-run",
-    "erase --customers customers.txt --confirm 1", "claim alice app_store/1 --dry-run", "audit --archive .",
+    "export --from 0 --output out --format csv --format sqlite", "audit --archive .",
     "whatif --catalog catalog.json --output lines.txt", "archive",
     "import --retry-quarantine", "products --from products.storekit", "catalog gates --file catalog.json",
     "webhooks add https://example.com/ --private-address", "keys list", "salvage --heal", "import events.ndjson --on-error quarantine", "checkpoint --publish .", "serve")

@@ -75,11 +75,11 @@ extension ExportPlan {
                     .filter { parts.contains($0.parts[0]) }
             case .csv:
                 files += tables.filter { $0.part != .proofs }.map {
-                    ExportFile($0.name + ".csv", [$0.part], .table($0))
+                    ExportFile(Self.tableFile($0), [$0.part], .table($0))
                 }
             case .sqlite: files.append(ExportFile("export.sqlite", parts, .database))
             case .html:
-                files.append(ExportFile("export.html", parts.filter { $0 != .proofs }, .page))
+                files.append(ExportFile(Self.page, parts.filter { $0 != .proofs }, .page))
             }
         }
         return files
@@ -90,7 +90,12 @@ extension ExportPlan {
 
     /// The files that a server may stream beside the manifest.
     package static let streamedNames =
-        [ExportFile.proofs, ExportFile.range] + customerLines.map(\.name)
+        [ExportFile.proofs, ExportFile.range, page] + customerLines.map(\.name)
+        + ExportTable.allCases.map(tableFile)
+
+    private static let page = "export.html"
+
+    private static func tableFile(_ table: ExportTable) -> String { table.name + ".csv" }
 
     /// What it consists of.
     ///

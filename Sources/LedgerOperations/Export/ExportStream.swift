@@ -32,6 +32,18 @@ package struct ExportStream: Sendable {
             text = ExportText(file, of: export)
             parts = file.parts[...]
         }
+
+        /// Bytes of the file as they go out.
+        mutating func piece(_ text: String, isBundle: Bool) -> String {
+            guard !text.isEmpty else { return "" }
+            digest.add(Array(text.utf8))
+            guard isBundle else { return text }
+            // What is no JSON stands as a string.
+            let line =
+                file.form == .lines
+                ? String(text.dropLast()) : JSONValue.string(text).description
+            return ExportStream.wrapped(file.name, line)
+        }
     }
 
     /// Begins a text.
@@ -62,20 +74,21 @@ package struct ExportStream: Sendable {
                 isFinished = true
                 return isBundle ? try manifest() : ""
             }
-            let begun = Current(file, export)
+            var begun = Current(file, export)
+            let piece = begun.piece(begun.text.head, isBundle: isBundle)
             self.current = begun
-            return begun.text.head
+            return piece
         }
         guard var position = current.position ?? current.parts.first.map({ .init($0) }) else {
+            let piece = current.piece(current.text.tail, isBundle: isBundle)
             written.append(current.digest.file(current.file.name))
             self.current = nil
-            return current.text.tail
+            return piece
         }
         var piece = ""
         for line in try export.next(&position) {
             let text = current.text.text(position.part, line)
-            current.digest.add(Array(text.utf8))
-            piece += isBundle ? Self.wrapped(current.file.name, line.text) : text
+            piece += current.piece(text, isBundle: isBundle)
         }
         if position.isAtEnd { current.parts = current.parts.dropFirst() }
         current.position = position.isAtEnd ? nil : position

@@ -64,6 +64,15 @@ package struct ServerCall: Sendable {
         )
     }
 
+    /// The same, of which is only said what it would come to.
+    ///
+    /// A server that knows no such question refuses it.
+    package var rehearsed: ServerCall {
+        var call = self
+        call.query.append(("dry-run", "true"))
+        return call
+    }
+
     /// Hands something in whose JSON is written already.
     package static func post(
         _ path: [String],

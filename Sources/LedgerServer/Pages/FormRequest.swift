@@ -137,7 +137,7 @@ struct FormRequest: Sendable {
                 source: request.source,
                 environment: .production
             )
-            _ = try await RouteTable.erasure(of: customer, everywhere, call, service)
+            _ = try await RouteTable.erasure(of: [customer], everywhere, call, service)
         case .grant, .withdraw, .link, .transfer, .release: break
         }
     }

@@ -30,7 +30,7 @@ extension RouteTable {
                     text: "From when it holds (default: now)",
                     shape: .field(.instant)
                 ),
-                idempotencyKey,
+                dryRunParameter, idempotencyKey,
             ],
             body: Route.Body(shape: .document("A catalog"), byteLimit: catalogByteLimit),
             answers: [receiptReply],
@@ -64,8 +64,8 @@ extension RouteTable {
             return instant
         }
         let request = try call.request(service, source: Source.catalog, environment: .production)
-        return try await record(call, request, service) {
-            try service.ledger.appender.publish(document, effective: effective, request)
+        return try await record(call, request, service, about: nil) { ledger in
+            try ledger.appender.publish(document, effective: effective, request)
         }
     }
 }

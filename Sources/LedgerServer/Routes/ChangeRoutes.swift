@@ -13,7 +13,7 @@ extension RouteTable {
             operation: "grant",
             summary: "Gives features or a tier by hand.",
             access: .keys([.write, .support]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .either(grantShapes),
                 byteLimit: smallBodyLimit
@@ -29,7 +29,7 @@ extension RouteTable {
             operation: "withdrawGrant",
             summary: "Ends a grant.",
             access: .keys([.write, .support]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             answers: [receiptReply],
             problems: appendProblems + [.unknownGrant],
             isLogged: true,
@@ -41,7 +41,7 @@ extension RouteTable {
             operation: "startTrial",
             summary: "Starts a trial, once for each customer and trial.",
             access: .customer([.write]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .object([Shape.Member(.trialID)], isClosed: true),
                 byteLimit: smallBodyLimit
@@ -56,7 +56,7 @@ extension RouteTable {
             operation: "linkCustomer",
             summary: "Makes another id a name of a customer.",
             access: .keys([.write, .support]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .object([Shape.Member(.alias)], isClosed: true),
                 byteLimit: smallBodyLimit
@@ -72,7 +72,7 @@ extension RouteTable {
             operation: "use",
             summary: "Checks and records a limited use in one step, or takes one back.",
             access: .customer([.write]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .either([
                     .object(
@@ -119,10 +119,10 @@ extension RouteTable {
             throw Problem(.missingField, "a grant gives features or a tier", path: "features")
         }
         let customer = try call.customer
-        return try await record(call, request, service) {
+        return try await record(call, request, service, about: customer) {
             $0.grantID = grantID
-        } by: {
-            try service.ledger.appender.grant(
+        } by: { ledger in
+            try ledger.appender.grant(
                 grantID,
                 to: customer,
                 features: data.texts(.features) ?? [],
@@ -140,10 +140,10 @@ extension RouteTable {
         let grantID = call.path[.grantID] ?? ""
         guard Identifier.isValid(grantID) else { throw Problem(.unknownGrant) }
         let request = try call.request(service, source: Source.support)
-        return try await record(call, request, service) {
+        return try await record(call, request, service, about: customer) {
             $0.grantID = grantID
-        } by: {
-            try service.ledger.appender.withdraw(grantID, from: customer, request)
+        } by: { ledger in
+            try ledger.appender.withdraw(grantID, from: customer, request)
         }
     }
 
@@ -152,8 +152,8 @@ extension RouteTable {
         let request = try call.request(service, source: Source.app)
         let data = try call.data(.trialStarted)
         let customer = try call.customer
-        return try await record(call, request, service) {
-            try service.ledger.appender.startTrial(
+        return try await record(call, request, service, about: customer) { ledger in
+            try ledger.appender.startTrial(
                 data.text(.trialID) ?? "",
                 for: customer,
                 request
@@ -169,8 +169,8 @@ extension RouteTable {
         guard let alias = data.text(.alias).flatMap({ CustomerID($0) }) else {
             throw Problem(.missingField, "required", path: "alias")
         }
-        return try await record(call, request, service) {
-            try service.ledger.appender.link(alias, to: customer, request)
+        return try await record(call, request, service, about: customer) { ledger in
+            try ledger.appender.link(alias, to: customer, request)
         }
     }
 
@@ -185,10 +185,10 @@ extension RouteTable {
             }
             _ = try call.object("undo")
             let useID = try call.data(.usageReversed, .members(["useId": undo])).text(.useID) ?? ""
-            return try await record(call, request, service) {
+            return try await record(call, request, service, about: customer) {
                 $0.useID = useID
-            } by: {
-                try service.ledger.appender.reverseUse(useID, of: customer, request)
+            } by: { ledger in
+                try ledger.appender.reverseUse(useID, of: customer, request)
             }
         }
         _ = try call.object("featureId", "amount", "unit")
@@ -196,8 +196,10 @@ extension RouteTable {
             .usageRecorded,
             default: JSONMember("useId", .string(request.id))
         )
-        let outcome = try await service.appending {
-            try service.ledger.appender.use(
+        let (outcome, dryRun) = try await decided(call, request, service) { _ in
+            customer
+        } by: { ledger in
+            try ledger.appender.use(
                 data.text(.featureID) ?? "",
                 by: customer,
                 amount: data.integer(.amount),
@@ -205,28 +207,63 @@ extension RouteTable {
                 request
             )
         }
-        return try answer(outcome.receipt, call, request) { answer in
+        return try answer(outcome.receipt, dryRun, call, request) { answer in
             answer.useID = request.id
             answer.use = ReceiptAnswer.Use(outcome)
         }
     }
 
-    /// Makes a decision where it may wait for the disk, and answers with its receipt.
+    /// Makes a decision (`decided`), and answers with its receipt.
     ///
-    /// `tell`: says in the answer what else there is to tell.
+    /// `customer`: whom it is about; nil: nobody in particular. `tell`: says in the answer what else there is
+    /// to tell.
     static func record(
         _ call: Call,
         _ request: LedgerRequest,
         _ service: LedgerService,
+        about customer: CustomerID?,
         _ tell: (inout ReceiptAnswer) -> Void = { _ in },
-        by decide: @escaping @Sendable () throws -> Receipt
+        by decide: @escaping @Sendable (Ledger) throws -> Receipt
     ) async throws -> Answer {
-        try answer(await service.appending(decide), call, request, tell)
+        let (receipt, dryRun) = try await decided(call, request, service) { _ in
+            customer
+        } by: {
+            try decide($0)
+        }
+        return try answer(receipt, dryRun, call, request, tell)
+    }
+
+    /// What a decision came to, made where it may wait for the disk; of a dry run in a draft of the ledger, with
+    /// what would differ for a customer.
+    static func decided<Outcome: Sendable>(
+        _ call: Call,
+        _ request: LedgerRequest,
+        _ service: LedgerService,
+        about customer: @escaping @Sendable (Outcome) -> CustomerID?,
+        by decide: @escaping @Sendable (Ledger) throws -> Outcome
+    ) async throws -> (outcome: Outcome, dryRun: ReceiptAnswer.DryRun?) {
+        guard try call.isDryRun() else {
+            return (try await service.appending { try decide(service.ledger) }, nil)
+        }
+        // It tells of a customer what a question tells, to nobody but whom that is answered.
+        guard call.caller.has(anyOf: [.read, .support]) else {
+            throw Problem(.forbidden, "a dry run needs a key that may read", path: "dry-run")
+        }
+        let (outcome, difference) = try await service.blocking {
+            try service.ledger.rehearse(
+                in: request.environment,
+                at: service.clock,
+                about: customer,
+                decide
+            )
+        }
+        return (outcome, ReceiptAnswer.DryRun(difference: difference))
     }
 
     /// What became of a request, or its problem.
     static func answer(
         _ receipt: Receipt,
+        _ dryRun: ReceiptAnswer.DryRun?,
         _ call: Call,
         _ request: LedgerRequest,
         _ tell: (inout ReceiptAnswer) -> Void
@@ -236,6 +273,8 @@ extension RouteTable {
             id: request.id
         )
         tell(&answer)
-        return Answer(answer).at(receipt)
+        answer.dryRun = dryRun
+        // What a draft came to is no place in the log.
+        return dryRun == nil ? Answer(answer).at(receipt) : Answer(answer)
     }
 }

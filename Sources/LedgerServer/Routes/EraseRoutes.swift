@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -29,8 +30,36 @@ extension RouteTable {
             ],
             problems: appendProblems,
             handler: erase
-        )
+        ),
+        Route(
+            method: .post,
+            template: "/v1/erasures",
+            operation: "eraseCustomers",
+            summary: "Erases customers together, or says what that would take.",
+            access: .keys([.admin]),
+            parameters: [dryRunParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object(
+                    [Shape.Member("customers", .some(.identifier))],
+                    isClosed: true
+                ),
+                byteLimit: erasureByteLimit
+            ),
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "Erased, or nothing is known of them; of a dry run: what would go",
+                    shape: .either([.named("Erasure"), .named("ErasurePlan")])
+                )
+            ],
+            problems: appendProblems,
+            handler: eraseTogether
+        ),
     ]
+
+    private static let erasureByteLimit = 4 << 20
+    /// Customers whom one erasure may take: while it goes over them, nothing is appended.
+    private static let erasureItemLimit = 10_000
 
     @Sendable
     private static func erase(_ call: Call, _ service: LedgerService) async throws -> Answer {
@@ -45,18 +74,50 @@ extension RouteTable {
             source: Source.support,
             environment: .production
         )
-        return Answer(try await erasure(of: customer, request, call, service))
+        return Answer(try await erasure(of: [customer], request, call, service))
     }
 
-    /// Erases a customer in every environment.
+    @Sendable
+    private static func eraseTogether(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let elements = try call.object("customers").list("customers")
+        guard (1...erasureItemLimit).contains(elements.count) else {
+            throw Problem(
+                .invalidValue,
+                "expected 1 to \(erasureItemLimit) customers",
+                path: "customers"
+            )
+        }
+        let customers = try elements.enumerated().map { index, element throws(Problem) in
+            guard let customer = element.string.flatMap({ CustomerID($0) }) else {
+                throw Problem(.invalidValue, "expected an id", path: "customers[\(index)]")
+            }
+            return customer
+        }
+        guard try call.isDryRun() else {
+            let request = try call.request(
+                service,
+                source: Source.support,
+                environment: .production
+            )
+            return Answer(try await erasure(of: customers, request, call, service))
+        }
+        return Answer(
+            try await service.blocking { try service.ledger.eraser.plannedErasure(of: customers) }
+        )
+    }
+
+    /// Erases customers in every environment.
     static func erasure(
-        of customer: CustomerID,
+        of customers: [CustomerID],
         _ request: LedgerRequest,
         _ call: Call,
         _ service: LedgerService
     ) async throws -> ErasureAnswer {
         let outcome = try await service.appending {
-            try service.ledger.eraser.erase([customer], request, reading: StoredEvidenceNames())
+            try service.ledger.eraser.erase(customers, request, reading: StoredEvidenceNames())
         }
         switch outcome {
         case .erased(let receipt): return ErasureAnswer(receipt: receipt)
@@ -72,8 +133,8 @@ extension RouteTable {
         _ service: LedgerService
     ) async throws -> Answer {
         let request = try call.request(service, source: Source.app)
-        return try await record(call, request, service) {
-            try service.ledger.appender.noteErasureRequest(of: customer, request)
+        return try await record(call, request, service, about: customer) { ledger in
+            try ledger.appender.noteErasureRequest(of: customer, request)
         }
     }
 }

@@ -20,7 +20,7 @@ extension RouteTable {
                     name: "redact",
                     text: "What is hidden (default: signatures; of a customer's own: names)",
                     shape: .choice(ExportRedaction.allCases.map(\.rawValue))
-                )
+                ), formatParameter(streamedFormats),
             ],
             answers: [
                 Route.Reply(
@@ -65,7 +65,7 @@ extension RouteTable {
                     name: "redact",
                     text: "What is hidden (default: all; keys of audit are shown nothing less)",
                     shape: .choice(ExportRedaction.allCases.map(\.rawValue))
-                ),
+                ), formatParameter(rangeFormats),
             ],
             answers: [
                 Route.Reply(
@@ -80,6 +80,20 @@ extension RouteTable {
         ),
     ]
 
+    /// What goes out in lines: a database is made where the ledger is.
+    fileprivate static let streamedFormats = ExportFormat.allCases.filter { $0 != .sqlite }
+    /// A page is of one customer.
+    private static let rangeFormats = streamedFormats.filter { $0 != .html }
+
+    private static func formatParameter(_ formats: [ExportFormat]) -> Route.Parameter {
+        let word = "(\(formats.map(\.rawValue).joined(separator: "|")))"
+        return Route.Parameter(
+            name: "format",
+            text: "The files among the lines, parted by commas (default: ndjson)",
+            shape: .pattern("^\(word)(,\(word))*$")
+        )
+    }
+
     @Sendable
     private static func exportLog(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let redaction = try call.redaction() ?? .all
@@ -88,13 +102,14 @@ extension RouteTable {
             throw Problem(.forbidden, "a key of audit is shown redact=all", path: "redact")
         }
         let (from, to) = (try call.bound(.from), try call.bound(.to))
+        let formats = try call.formats(among: rangeFormats)
         return try await service.export(as: .lines) { ledger in
             let start = try from.map { try $0.sequence(in: ledger) } ?? 0
             let end = try to.map { try $0.sequence(in: ledger) } ?? ledger.questions.size()
             return try ledger.exporter.exportPlan(
                 of: start..<max(start, end),
                 redaction: redaction,
-                formats: [.ndjson]
+                formats: formats ?? [.ndjson]
             )
         }
     }
@@ -121,8 +136,12 @@ extension RouteTable {
             }
             redaction = named
         }
+        let formats = try call.formats(among: streamedFormats)
+        guard formats == nil || media == .lines else {
+            throw Problem(.invalidValue, "of lines; else Accept says it", path: "format")
+        }
         try await service.require(call.minimumSequence())
-        return try await service.export(of: question, redaction, as: media)
+        return try await service.export(of: question, redaction, formats, as: media)
     }
 }
 
@@ -131,13 +150,14 @@ extension LedgerService {
     func export(
         of question: CustomerQuestion,
         _ redaction: ExportRedaction,
+        _ formats: [ExportFormat]? = nil,
         as media: ExportMedia
     ) async throws -> Answer {
         try await export(as: media) { ledger in
             try ledger.exporter.exportPlan(
                 of: question,
                 redaction: redaction,
-                formats: [media.format]
+                formats: formats ?? [media.format]
             )
         }
     }
@@ -167,6 +187,19 @@ extension Call {
             throw Problem(.invalidValue, "expected another word", path: "redact")
         }
         return redaction
+    }
+
+    /// The forms of the files; nil: they are not said.
+    fileprivate func formats(among known: [ExportFormat]) throws(Problem) -> [ExportFormat]? {
+        guard let text = query[.format] else { return nil }
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+        return try words.map { word throws(Problem) in
+            guard let format = ExportFormat(rawValue: String(word)), known.contains(format) else {
+                let names = known.map(\.rawValue).joined(separator: ", ")
+                throw Problem(.invalidValue, "expected some of \(names)", path: "format")
+            }
+            return format
+        }
     }
 
     /// An end of a range; nil: it is not said.

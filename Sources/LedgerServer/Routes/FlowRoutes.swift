@@ -77,11 +77,11 @@ extension RouteTable {
         } else {
             release()
         }
-        return try await self.record(call, request, service) { [hasBegun] in
+        return try await self.record(call, request, service, about: customer) { [hasBegun] ledger in
             // What is not recorded, or was before, begins nothing and shuts nobody out.
             var isNew = false
             defer { if hasBegun, !isNew { release() } }
-            let receipt = try service.ledger.appender.recordFlow(data, of: customer, request)
+            let receipt = try ledger.appender.recordFlow(data, of: customer, request)
             if case .appended = receipt { isNew = true }
             return receipt
         }

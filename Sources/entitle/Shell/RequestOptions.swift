@@ -26,20 +26,20 @@ struct RequestOptions: ParsableArguments {
     /// and what differs for the customer.
     ///
     /// `customer`: nil: it is about nobody in particular, or about whom the decision finds. `asked`: what
-    /// a server is asked that holds the ledger; nil: none can be asked.
+    /// a server is asked, one that is named, or that holds the ledger; a dry run needs no other.
     func record(
         _ request: Request,
         about customer: CustomerID?,
         _ options: LedgerOptions,
-        asking asked: AskedRequest? = nil,
+        asking asked: AskedRequest,
         _ body: (Ledger) throws -> Recorded
     ) throws {
-        if asked == nil || dryRun { try server.refuse() }
+        if let client = try dryRun ? server.named() : server.writing(options) {
+            let call = dryRun ? asked.call.rehearsed : asked.call
+            let answer = try client.answer(call, as: ReceiptAnswer.self)
+            return Receipts.print(answer, done: asked.done(answer), options)
+        }
         guard dryRun else {
-            if let asked, let client = try server.writing(options) {
-                let answer = try client.answer(asked.call, as: ReceiptAnswer.self)
-                return Receipts.print(answer, done: asked.done(answer), options)
-            }
             let recorded = try options.withLedger(writing: true, body)
             return try Receipts.print(recorded, request.id, options)
         }

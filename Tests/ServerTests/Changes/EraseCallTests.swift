@@ -38,4 +38,53 @@ struct `An erasure over HTTP` {
             }
         }
     }
+
+    @Test func `takes many together, and says before what would go`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            for name in ["ann-1", "ben-1", "cy-1"] {
+                let path = "/v1/customers/\(name)/trials"
+                #expect(try await server.post(path, #"{"trialId":"week"}"#).status == 200)
+            }
+            let events = try server.events()
+            func ask(_ query: String, _ body: String, _ scope: Scope) async throws -> TestAnswer {
+                try await server.send(
+                    .post,
+                    "/v1/erasures" + query,
+                    credential: server.keys[scope],
+                    body: body
+                )
+            }
+            let body = #"{"customers":["ann-1","nobody-1","cy-1"]}"#
+            let plan = try await ask("?dry-run=true", body, .admin)
+            #expect(plan.status == 200)
+            let subjects = plan.json["streams"]?.array?.map { $0["subject"] }
+            #expect(subjects == ["customer/ann-1", "customer/cy-1"])
+            #expect(plan.json["unknown"]?.array == ["nobody-1"])
+            #expect(try server.events() == events)
+            let erased = try await ask("", body, .admin)
+            #expect(erased.status == 200 && erased.json["outcome"] == "erased")
+            #expect(erased.json["receipt"]?["streams"]?.array?.count == 2)
+            #expect(try await server.has("ann-1", "export") == false)
+            #expect(try await server.has("cy-1", "export") == false)
+            // Control: who was not named has what they had.
+            #expect(try await server.has("ben-1", "export") == true)
+            // Who may not is told no plan either.
+            for query in ["", "?dry-run=true"] {
+                #expect(try await ask(query, body, .support).status == 403)
+            }
+            let many =
+                "[" + [String](repeating: #""a""#, count: 10_001).joined(separator: ",") + "]"
+            for (list, path) in [
+                ("[]", "customers"), ("[1]", "customers[0]"), (#"["a",""]"#, "customers[1]"),
+                (many, "customers"),
+            ] {
+                let answer = try await ask("", #"{"customers":\#(list)}"#, .admin)
+                #expect(
+                    answer.status == 400 && answer.json["path"] == .string(path),
+                    "\(list.prefix(20))"
+                )
+            }
+        }
+    }
 }

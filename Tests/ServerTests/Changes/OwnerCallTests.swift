@@ -152,7 +152,7 @@ struct `Owners changed over HTTP` {
         (path + "/release", #"{"reason":"r","to":"a"}"#, 400, "unknown_field"),
         (path + "/transfer", #"{"reason":"r"}"#, 400, "missing_field"),
         (path + "/transfer", #"{"to":"","reason":"r"}"#, 400, "invalid_value"),
-        (path + "/transfer?dry-run=true", #"{"to":"a","reason":"r"}"#, 400, "unknown_parameter"),
+        (path + "/transfer?dryRun=true", #"{"to":"a","reason":"r"}"#, 400, "unknown_parameter"),
     ])
     func `are refused where they say something else`(
         _ path: String,

@@ -13,7 +13,7 @@ extension RouteTable {
             operation: claimOperation,
             summary: "Makes a purchase a customer's as it stands, by the catalog's policy.",
             access: .keys([.support]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .object([Shape.Member("customer", .identifier)], isClosed: true),
                 byteLimit: smallBodyLimit
@@ -28,7 +28,7 @@ extension RouteTable {
             operation: transferOperation,
             summary: "Makes a customer the owner of a purchase, whatever the catalog's policy.",
             access: .keys([.support]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .object(
                     [Shape.Member("to", .identifier), Shape.Member(.reason)],
@@ -46,7 +46,7 @@ extension RouteTable {
             operation: releaseOperation,
             summary: "Takes a purchase from its owner, so that nobody owns it.",
             access: .keys([.support]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .object([Shape.Member(.reason)], isClosed: true),
                 byteLimit: smallBodyLimit
@@ -70,12 +70,15 @@ extension RouteTable {
         let purchase = try call.purchase
         let request = try call.request(service, source: Source.support)
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let (receipt, isKnown) = try await service.appending {
-            let ledger = service.ledger
+        let (claimed, dryRun) = try await decided(call, request, service) { _ in
+            customer
+        } by: { ledger in
             let isKnown = try ledger.questions.isKnown(purchase, environment: request.environment)
             return (try ledger.appender.claim(purchase, for: customer, request), isKnown)
         }
-        let answer = try answer(receipt, call, request) { $0.isPurchaseKnown = isKnown }
+        let answer = try answer(claimed.0, dryRun, call, request) {
+            $0.isPurchaseKnown = claimed.1
+        }
         for access in call.accesses(to: [customer], in: request.environment, claimOperation, nil) {
             service.accesses.add(access)
         }
@@ -104,7 +107,7 @@ extension RouteTable {
         let request = try call.request(service, source: Source.support)
         return try await change(call, request, service, transferOperation, reason, owner: customer)
         {
-            try service.ledger.appender.transfer(purchase, to: customer, reason: reason, request)
+            try $0.appender.transfer(purchase, to: customer, reason: reason, request)
         }
     }
 
@@ -113,7 +116,7 @@ extension RouteTable {
         let (purchase, reason) = try (call.purchase, reason(in: call.object("reason")))
         let request = try call.request(service, source: Source.support)
         return try await change(call, request, service, releaseOperation, reason, owner: nil) {
-            try service.ledger.appender.release(purchase, reason: reason, request)
+            try $0.appender.release(purchase, reason: reason, request)
         }
     }
 
@@ -133,9 +136,9 @@ extension RouteTable {
         return reason
     }
 
-    /// Makes a decision where it may wait for the disk, and notes whom it concerned.
+    /// Makes a decision (`decided`), and notes whom it concerned.
     ///
-    /// `owner`: who is to own the purchase; nil: nobody. `action`: the route's operation.
+    /// `owner`: who is to own the purchase; nil: nobody, and what differs is told of who owned it. `action`: the route's operation.
     private static func change(
         _ call: Call,
         _ request: LedgerRequest,
@@ -143,11 +146,17 @@ extension RouteTable {
         _ action: String,
         _ reason: String,
         owner: CustomerID?,
-        by decide: @escaping @Sendable () throws -> OwnerOutcome
+        by decide: @escaping @Sendable (Ledger) throws -> OwnerOutcome
     ) async throws -> Answer {
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let outcome = try await service.appending(decide)
-        let answer = try answer(outcome.receipt, call, request) {
+        let (outcome, dryRun) = try await decided(
+            call,
+            request,
+            service,
+            about: { owner ?? $0.formerOwner },
+            by: decide
+        )
+        let answer = try answer(outcome.receipt, dryRun, call, request) {
             // Who asks is support, and is told whose the purchase was (Stores, rule 7).
             $0.formerOwner = outcome.formerOwner?.text
         }

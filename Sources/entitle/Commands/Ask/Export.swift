@@ -121,8 +121,8 @@ struct Export: ParsableCommand {
 
     /// Writes what a server streams; where it does not come whole, nothing is left of it.
     private func receive(from client: ServerClient) throws -> ExportAnswer {
-        // Tables, databases and pages are made where the ledger is, and what was stopped there goes on there.
-        if resume || !format.allSatisfy({ $0 == .ndjson }) { try server.refuse() }
+        // A database is made where the ledger is, and what was stopped there goes on there.
+        if resume || format.contains(.sqlite) { try server.refuse() }
         let (call, output) = (try call(), output)
         return try Blocking.value {
             let receiver = try ExportReceiver(into: output)
@@ -138,6 +138,9 @@ struct Export: ParsableCommand {
 
     private func call() throws -> ServerCall {
         var query = redact.map { [(name: "redact", value: $0.rawValue)] } ?? []
+        if !format.isEmpty {
+            query.append(("format", format.map(\.rawValue).joined(separator: ",")))
+        }
         if let customer {
             return CustomerQuestion(
                 customer: try CustomerArgument.checked(customer),

@@ -49,17 +49,19 @@ struct Erase: ParsableCommand {
 
     func run() throws {
         let customers = try customers()
-        if requested.dryRun {
-            try requested.server.refuse()
-            return try showPlan(customers)
-        }
-        try requireConfirmation(of: customers)
         let request = try requested.request(options)
-        if let customer, let client = try requested.server.writing(options) {
-            let call = ServerCall.change(.delete, ["v1", "customers", customer], as: request.id)
-            return show(try client.answer(call, as: ErasureAnswer.self))
+        let asked = ServerCall.change(
+            .post,
+            ["v1", "erasures"],
+            [],
+            .object([JSONMember("customers", .strings(customers.map(\.text)))]),
+            as: request.id
+        )
+        if requested.dryRun { return show(try plan(customers, asked)) }
+        try requireConfirmation(of: customers)
+        if let client = try requested.server.writing(options) {
+            return show(try client.answer(asked, as: ErasureAnswer.self))
         }
-        try requested.server.refuse()
         let outcome = try options.withLedger(writing: true) { ledger in
             try ledger.eraser.erase(customers, request, reading: StoredEvidenceNames())
         }
@@ -96,10 +98,19 @@ struct Erase: ParsableCommand {
         }
     }
 
-    private func showPlan(_ customers: [CustomerID]) throws {
-        let plan = try options.withLedger(writing: false) { ledger in
+    private func plan(
+        _ customers: [CustomerID],
+        _ asked: ServerCall
+    ) throws -> ErasurePlanAnswer {
+        if let client = try requested.server.named() {
+            return try client.answer(asked.rehearsed, as: ErasurePlanAnswer.self)
+        }
+        return try options.withLedger(writing: false) { ledger in
             try ledger.eraser.plannedErasure(of: customers)
         }
+    }
+
+    private func show(_ plan: ErasurePlanAnswer) {
         if options.json { return Terminal.line(AnswerText(plan)) }
         for stream in plan.streams {
             Terminal.line(

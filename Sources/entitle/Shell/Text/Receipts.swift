@@ -14,23 +14,20 @@ enum Receipts {
         dryRun: ReceiptAnswer.DryRun? = nil
     ) throws {
         let receipt = try SignalReceipt(recorded.receipt) { OperationFault($0) }
-        guard options.json else {
-            let text = receipt.textLine(done: recorded.done)
-            Terminal.line(dryRun == nil ? text : "dry run: nothing is recorded; \(text)")
-            if let difference = dryRun?.difference { Terminal.lines(difference.textLines) }
-            return
-        }
         var answer = ReceiptAnswer(receipt: receipt, id: id)
         recorded.tell(&answer)
         answer.dryRun = dryRun
-        Terminal.line(AnswerText(answer))
+        print(answer, done: recorded.done, options)
     }
 
-    /// Prints what a server said became of a request.
+    /// Prints what became of a request, as it is answered.
     static func print(_ answer: ReceiptAnswer, done: String, _ options: LedgerOptions) {
+        let text = answer.receipt.textLine(done: done)
+        let isDryRun = answer.dryRun != nil
         Terminal.tell(
             AnswerText(answer),
-            or: [answer.receipt.textLine(done: done)],
+            or: [isDryRun ? "dry run: nothing is recorded; \(text)" : text]
+                + (answer.dryRun?.difference?.textLines ?? []),
             asJSON: options.json
         )
     }

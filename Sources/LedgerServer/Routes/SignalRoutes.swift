@@ -75,7 +75,7 @@ extension RouteTable {
         guard let verifier = service.stores.appStore else {
             throw Problem(.notConfigured, "the App Store is not configured here")
         }
-        let json = try await service.blocking { try call.json() }
+        let json = try await service.computing { try call.json() }
         let payload = try json.required("signedPayload")
         let notification: VerifiedAppStoreNotification
         switch await verifier.notification(Array(payload.utf8), now: call.now) {
@@ -100,7 +100,7 @@ extension RouteTable {
             throw Problem(.notConfigured, "Google Play is not configured here")
         }
         if !call.caller.has(.ingest) { try await service.identify(pushOf: call) }
-        let read = try await service.blocking {
+        let read = try await service.computing {
             UnverifiedPlayPush.reading(
                 bytes: call.body,
                 packageNames: configuration.packageNames,
@@ -139,7 +139,7 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Answer {
-        let read = try await service.blocking {
+        let read = try await service.computing {
             UnverifiedRevenueCatWebhook.reading(bytes: call.body)
         }
         switch read {

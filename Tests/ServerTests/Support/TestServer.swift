@@ -28,6 +28,8 @@ struct TestServer: Sendable {
     let audit = AnswerAudit()
     /// The text of a key with a scope.
     let keys: [Scope: String]
+    /// Threads that wait for the disk.
+    static let threadCount = 4
     /// The text of a key that may write and is support's.
     let supportKey: String
     /// Where its keys stand.
@@ -88,7 +90,8 @@ struct TestServer: Sendable {
                 resolveTimeZones: { $0 }
             )
             // Tests begin all at once: a system ends a process with too many threads.
-            options.threadCount = 4
+            options.threadCount = threadCount
+            options.computingThreadCount = 2
             // On a busy machine a test takes longer than a minute.
             options.faultInterval = .seconds(86_400)
             options.quotas = setup.quotas

@@ -109,7 +109,7 @@ extension RouteTable {
     ) async throws -> Written<Content> {
         let question = try call.question()
         try await service.require(call.minimumSequence())
-        return try await service.blocking { try body(service.ledger, question) }
+        return try await service.computing { try body(service.ledger, question) }
     }
 
     /// The tag leaves out what changes with the clock alone.
@@ -207,7 +207,7 @@ extension LedgerService {
             at: now
         )
         if let cached, cached.features != nil { return cached }
-        return try await blocking { [ledger] in
+        return try await computing { [ledger] in
             try ledger.questions.foldAccess(
                 of: customer,
                 environment: environment,

@@ -55,7 +55,7 @@ extension RouteTable {
         let question = try call.question()
         try await service.require(call.minimumSequence())
         let lifetime = service.snapshotLifetime
-        let (text, size) = try await service.blocking {
+        let (text, size) = try await service.computing {
             let claims = try service.ledger.questions.snapshotClaims(question, lifetime: lifetime)
             let key = try service.ledger.prover.snapshotKey(at: call.now)
             let text = try key.signed(AnswerText(claims).bytes, as: snapshotType)

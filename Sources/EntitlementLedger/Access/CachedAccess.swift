@@ -91,12 +91,14 @@ package final class CachedAccess: Sendable {
     var byteCount: Int {
         let plain = Self.plainByteCount + 8 * max(0, streams.count - StreamList.placeCount)
         return (features ?? [:]).reduce(plain) {
-            $0 + 160 + $1.key.text.utf8.count + $1.value.text.count
+            $0 + Self.featureByteCount + $1.key.text.utf8.count + $1.value.text.count
         }
     }
 
     /// The object itself, its place in the cache and in the order of what goes first.
     private static let plainByteCount = 240
+    /// A feature's place among others, its digest, and what the text takes beside itself.
+    private static let featureByteCount = 240
 }
 
 /// Numbers of streams, of which the first stand in place: few customers have more.

@@ -98,7 +98,7 @@ extension Questions {
                 gates: gates,
                 names: names
             )
-            let text = AnswerText(KeptDecision(decision)).bytes
+            let text = AnswerText(KeptDecision(decision)).trimmed
             written[Name(feature.id)] = CachedAccess.Feature(
                 isUsable: feature.isUsable,
                 reason: feature.reason,

@@ -38,6 +38,14 @@ public struct AnswerText: Hashable, Sendable {
         return kept
     }
 
+    /// The text in no more memory than it takes, for whoever keeps many.
+    package var trimmed: [UInt8] {
+        var kept: [UInt8] = []
+        kept.reserveCapacity(bytes.count)
+        kept += bytes
+        return kept
+    }
+
     /// The text of an object with another object's members behind its own.
     ///
     /// `members`: JSON of an object that is not empty.

@@ -104,9 +104,8 @@ package enum LedgerServer {
         var threadCount = 32
         /// Threads on which questions are answered and signals read.
         ///
-        /// More than a few for each processor wait
-        /// for one another's locks: with 32 on two processors, a fourth of the customers that nobody asked
-        /// about before were answered.
+        /// More than a few for each processor wait for one another's locks: 32 on two processors answered a
+        /// fourth as many of the customers whom nobody asked about before.
         var computingThreadCount = max(4, 2 * System.coreCount)
         /// How long faults of a kind are counted before the next is told of.
         var faultInterval = Duration.seconds(60)

@@ -8,8 +8,7 @@ extension Auditor {
     ///
     /// Cost: one pass over the log's headers, the first time; then over those that are new.
     public func status() throws -> StatusAnswer {
-        let end = try questions.log.end()
-        let tally = try tallies.tally(of: questions.log, size: end.size, stores: storeStreams())
+        let tally = try tallies.tally(of: questions.log, stores: storeStreams)
         var sources = tally.named
         // Of a store nothing else may have come than what was refused.
         for store in tally.refused.keys where sources[store] == nil {
@@ -17,9 +16,9 @@ extension Auditor {
         }
         let checkpoint = try prover.lastCheckpoint()
         // Gaps that a salvage left.
-        let lost = end.size - UInt64(tally.events) + (questions.knownLoss?.behindEnd ?? 0)
+        let lost = tally.size - UInt64(tally.events) + (questions.knownLoss?.behindEnd ?? 0)
         return StatusAnswer(
-            sequence: end.size,
+            sequence: tally.size,
             environmentCounts: StatusAnswer.EnvironmentCounts(
                 production: tally.events(in: .production),
                 sandbox: tally.events(in: .sandbox),

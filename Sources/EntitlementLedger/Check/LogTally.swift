@@ -86,20 +86,21 @@ struct LogTally: Sendable {
 final class TallyCache: Sendable {
     private let kept = Mutex(LogTally())
 
-    /// The tally of a log's first events.
+    /// The tally of a log as it is now.
     ///
     /// Cost: one pass over the headers behind the last one that was asked for.
+    ///
+    /// `stores`: as `LogTally.goOn` takes them.
     ///
     /// - Throws: `LogStorageFault.damaged`.
     func tally(
         of log: any LogReader,
-        size: UInt64,
-        stores: [UInt64: String]
+        stores: () throws -> [UInt64: String]
     ) throws -> LogTally {
         var tally = kept.withLock { $0 }
-        // A node's copy may be cut back.
-        if tally.size > size { tally = LogTally() }
-        try tally.goOn(log, upTo: size, stores: stores)
+        // Behind the tally: a log only grows. Before the stores: whose events are counted has a stream by then.
+        let end = try log.end().size
+        try tally.goOn(log, upTo: end, stores: stores())
         let made = tally
         kept.withLock { $0 = made }
         return made

@@ -75,7 +75,8 @@ final class LedgerService: Sendable, BlockingPool {
     /// A time zone by its name; nil: there is none of that name.
     let timeZone: @Sendable (String) -> NamedZone?
     private let pool: NIOThreadPool
-    private let computingPool: NIOThreadPool
+    /// Threads that compute.
+    let computers: ComputingThreads
     private let ending = Atomic(false)
     /// Where it listens, as clients write it; nil: not yet.
     private let listening = Mutex<String?>(nil)
@@ -138,10 +139,9 @@ final class LedgerService: Sendable, BlockingPool {
         snapshotLifetime = Int64(options.snapshotLifetime)
         let pool = NIOThreadPool(numberOfThreads: options.threadCount)
         self.pool = pool
-        computingPool = NIOThreadPool(numberOfThreads: options.computingThreadCount)
+        computers = ComputingThreads(count: options.computingThreadCount)
         audits = AuditGate { try await pool.runIfActive($0) }
         pool.start()
-        computingPool.start()
     }
 
     /// Where the server listens, as clients write it; nil: not yet.
@@ -181,7 +181,7 @@ final class LedgerService: Sendable, BlockingPool {
     func stop() async throws {
         try await reports.stop()
         try await pool.shutdownGracefully()
-        try await computingPool.shutdownGracefully()
+        try await computers.stop()
         // Whoever has the ledger goes on with it.
         ledger.allowWalks()
         refusals?.keep()
@@ -191,19 +191,14 @@ final class LedgerService: Sendable, BlockingPool {
 
     /// See `BlockingPool`.
     func submit(_ work: @escaping @Sendable ((any Error)?) -> Void) {
-        computingPool.submit { state in
-            switch state {
-            case .active: work(nil)
-            case .cancelled: work(NIOThreadPoolError.ThreadPoolInactive())
-            }
-        }
+        pool.begin(work)
     }
 
     /// Does what computes, and reads what mostly is in memory, away from the threads that serve connections.
     func computing<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await computingPool.runIfActive(body)
+        try await computers.run(body)
     }
 
     /// Does what may wait for the disk, or takes long, away from the threads that serve connections.

@@ -166,7 +166,10 @@ extension RouteTable {
         isCountedWithAnother: Bool = false
     ) async throws -> Answer {
         let receipt = try await withSpanOfPart("ledger append") { _ in
-            try await service.ledger.appender.record(concurrently: submission, on: service)
+            try await service.ledger.appender.record(
+                concurrently: submission,
+                on: service.computers
+            )
         }
         if receipt.isRefused || !isCountedWithAnother {
             service.metrics.countSignal(store, outcome: receipt.outcome)

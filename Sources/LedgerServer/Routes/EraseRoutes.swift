@@ -96,12 +96,8 @@ extension RouteTable {
             }
             return customer
         }
+        let request = try call.request(service, source: Source.support, environment: .production)
         guard try call.isDryRun() else {
-            let request = try call.request(
-                service,
-                source: Source.support,
-                environment: .production
-            )
             return Answer(try await erasure(of: customers, request, call, service))
         }
         return Answer(

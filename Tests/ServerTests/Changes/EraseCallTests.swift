@@ -69,6 +69,15 @@ struct `An erasure over HTTP` {
             #expect(try await server.has("cy-1", "export") == false)
             // Control: who was not named has what they had.
             #expect(try await server.has("ben-1", "export") == true)
+            // What is only tried is refused as it would be.
+            let unnamed = try await server.send(
+                .post,
+                "/v1/erasures?dry-run=true",
+                credential: server.keys[.admin],
+                headers: [.idempotencyKey: " "],
+                body: body
+            )
+            #expect(unnamed.status == 400)
             // Who may not is told no plan either.
             for query in ["", "?dry-run=true"] {
                 #expect(try await ask(query, body, .support).status == 403)

@@ -48,6 +48,7 @@ extension RouteTable {
             ),
             answers: [receiptReply],
             problems: appendProblems + [.trialUsed, .unknownTrial],
+            isLogged: true,
             handler: startTrial
         ),
         Route(
@@ -86,6 +87,7 @@ extension RouteTable {
             ),
             answers: [receiptReply],
             problems: appendProblems + [.notAllowed, .overLimit, .unknownFeature, .unknownUse],
+            isLogged: true,
             handler: use
         ),
     ]

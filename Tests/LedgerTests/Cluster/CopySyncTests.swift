@@ -34,13 +34,7 @@ struct `A log's commits` {
     ) async throws {
         try await withScratchDirectory { folder in
             let path = folder + "/ledger"
-            try LedgerDirectory.create(
-                at: path,
-                masterKey: Self.masterKey,
-                origin: "ledger.test/log",
-                created: "2026-01-01T00:00:00.000Z",
-                randomness: .system
-            )
+            try LedgerDirectory.createSample(at: path, masterKey: Self.masterKey)
             if isNode { try LedgerDirectory.markNode(at: path) }
             let directory = try Self.open(path, asNode: isNode, bootID: bootID)
             #expect(directory.log.statistics.isSynchronous == waits)

@@ -23,13 +23,7 @@ struct `What an erasure reaches` {
 
         static func with(_ folder: String, _ body: (Place) throws -> Void) throws {
             let path = folder + "/ledger"
-            try LedgerDirectory.create(
-                at: path,
-                masterKey: masterKey,
-                origin: "ledger.test/log",
-                created: "2026-01-01T00:00:00.000Z",
-                randomness: .system
-            )
+            try LedgerDirectory.createSample(at: path, masterKey: masterKey)
             let directory = try OpenLedgerDirectory(
                 at: path,
                 masterKey: masterKey,

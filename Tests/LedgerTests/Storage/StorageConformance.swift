@@ -81,13 +81,7 @@ final class ScratchStorage {
 
     private init(onDisk folder: String) throws {
         self.folder = folder
-        try LedgerDirectory.create(
-            at: folder + "/ledger",
-            masterKey: Self.masterKey,
-            origin: "ledger.test/log",
-            created: "2026-01-01T00:00:00.000Z",
-            randomness: .system
-        )
+        try LedgerDirectory.createSample(at: folder + "/ledger", masterKey: Self.masterKey)
         let opened = try Self.open(folder)
         directory = opened
         log = opened.log

@@ -18,13 +18,7 @@ struct `Ids of a vault` {
 
         init(_ folder: String) throws {
             path = folder + "/ledger"
-            try LedgerDirectory.create(
-                at: path,
-                masterKey: masterKey,
-                origin: "ledger.test/log",
-                created: "2026-01-01T00:00:00.000Z",
-                randomness: .system
-            )
+            try LedgerDirectory.createSample(at: path, masterKey: masterKey)
         }
 
         func open<Result>(

@@ -17,13 +17,7 @@ final class StreamPlace {
 
     init(_ folder: String) throws {
         path = folder + "/ledger"
-        try LedgerDirectory.create(
-            at: path,
-            masterKey: Self.masterKey,
-            origin: "ledger.test/log",
-            created: "2026-01-01T00:00:00.000Z",
-            randomness: .system
-        )
+        try LedgerDirectory.createSample(at: path, masterKey: Self.masterKey)
         directory = try Self.open(path)
     }
 

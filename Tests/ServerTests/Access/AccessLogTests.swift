@@ -89,6 +89,30 @@ struct `The access log` {
         }
     }
 
+    // What is only tried tells of a customer what a question tells.
+    @Test(arguments: [
+        ("trials", #"{"trialId":"week"}"#, "startTrial"),
+        ("usage", #"{"featureId":"scan"}"#, "use"),
+        ("grants", #"{"tier":"pro"}"#, "grant"), ("links", #"{"alias":"alice-2"}"#, "linkCustomer"),
+    ])
+    func `notes what support only tried`(
+        _ path: String,
+        _ body: String,
+        _ action: String
+    ) async throws {
+        try await Self.with { server in
+            let tried = try await server.send(
+                .post,
+                "/v1/customers/alice-1/\(path)?dry-run=true",
+                credential: server.supportKey,
+                body: body
+            )
+            #expect(tried.status == 200 && tried.json["dryRun"] == .bool(true), "\(tried.body)")
+            let found = try await Self.accesses(server, of: "alice-1", expecting: 1)
+            #expect(found.map { $0["data"]?["action"]?.string } == [action])
+        }
+    }
+
     // Whom a decision token is about the answer says.
     @Test func `notes of whom support asked a decision token again, and of no backend`()
         async throws

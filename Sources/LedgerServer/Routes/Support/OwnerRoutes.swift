@@ -70,15 +70,13 @@ extension RouteTable {
         let purchase = try call.purchase
         let request = try call.request(service, source: Source.support)
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let (claimed, dryRun) = try await decided(call, request, service) { _ in
+        let ((receipt, isKnown), dryRun) = try await decided(call, request, service) { _ in
             customer
         } by: { ledger in
             let isKnown = try ledger.questions.isKnown(purchase, environment: request.environment)
             return (try ledger.appender.claim(purchase, for: customer, request), isKnown)
         }
-        let answer = try answer(claimed.0, dryRun, call, request) {
-            $0.isPurchaseKnown = claimed.1
-        }
+        let answer = try answer(receipt, dryRun, call, request) { $0.isPurchaseKnown = isKnown }
         for access in call.accesses(to: [customer], in: request.environment, claimOperation, nil) {
             service.accesses.add(access)
         }
@@ -138,7 +136,8 @@ extension RouteTable {
 
     /// Makes a decision (`decided`), and notes whom it concerned.
     ///
-    /// `owner`: who is to own the purchase; nil: nobody, and what differs is told of who owned it. `action`: the route's operation.
+    /// `owner`: who is to own the purchase; nil: nobody, and what differs is told of who owned it.
+    /// `action`: the route's operation.
     private static func change(
         _ call: Call,
         _ request: LedgerRequest,

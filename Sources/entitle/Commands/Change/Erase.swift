@@ -56,7 +56,7 @@ struct Erase: ParsableCommand {
             [],
             .object([JSONMember("customers", .strings(customers.map(\.text)))]),
             as: request.id
-        )
+        ).untilDone
         if requested.dryRun { return show(try plan(customers, asked)) }
         try requireConfirmation(of: customers)
         if let client = try requested.server.writing(options) {

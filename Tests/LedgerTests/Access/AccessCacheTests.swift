@@ -96,6 +96,29 @@ struct `The cache of access` {
         }
     }
 
+    // What is counted is what is taken: a text that is kept has no room to grow.
+    @Test func `keeps texts in what they take`() async throws {
+        try await ScratchLedger.with { scratch in
+            let (ledger, _) = try Self.fill(scratch, streams: 1)
+            _ = try ledger.appender.publish(
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "c", source: Source.catalog, environment: .production)
+            )
+            let access = try ledger.questions.foldAccess(
+                of: "u0",
+                environment: .production,
+                at: scratch.clock.now,
+                isWritten: true
+            )
+            let features = try #require(access.features)
+            #expect(!features.isEmpty)
+            for feature in features.values {
+                #expect(feature.text.capacity - feature.text.count < 32)
+            }
+        }
+    }
+
     /// Customers of a stream each.
     private static func fill(
         _ scratch: ScratchLedger,

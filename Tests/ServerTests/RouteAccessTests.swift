@@ -99,6 +99,7 @@ struct `Who may` {
         "proveGrowth": Right(scopes: [.audit, .admin]),
         "auditLedger": Right(scopes: [.audit, .admin]),
         "checkDrift": Right(scopes: [.audit, .admin]),
+        "replayLedger": Right(scopes: [.audit, .admin]),
         "verifyCustomer": Right(scopes: [.support, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),

@@ -164,6 +164,7 @@ def ledger(c):
     for number in ("0", "1499", "99999", "x"):
         c.ask("proof-" + number, "GET", "/v1/proofs/" + number, by="audit")
         c.ask("consistency-" + number, "GET", "/v1/consistency/" + number, by="audit")
+    c.ask("consistency-against", "GET", "/v1/consistency/9?against=nothing", by="audit")
     for by in ("admin", "read", "audit", "support"):
         c.ask("events-" + by, "GET", "/v1/events?limit=30", by=by)
     for query in ("after=20&limit=5&type=purchase.renewed", "source=revenuecat&limit=5", "environment=sandbox",
@@ -178,6 +179,11 @@ def ledger(c):
         c.ask("audit" + scope, "GET", "/v1/audit" + scope, by="audit")
     for query in ("?all=true", "?sample=0", "?all=true&sample=3"):
         c.ask("drift" + query, "GET", "/v1/drift" + query, by="audit")
+    for name, query, body in (
+            ("", "?at=2025-08-01", "{}"), ("-then", "?at=2025-08-01&knownSequence=1000", "{}"),
+            ("-customer", "?at=2025-08-01", '{"customer":"alice"}'), ("-tokens", "", '{"tokens":[{},{"token":"AAAA"}]}'),
+            ("-bad", "", '{"token":1}')):
+        c.ask("replay" + name, "POST", "/v1/replay" + query, body, by="audit")
     c.ask("audit-against", "GET", "/v1/audit?scope=quick&against=nothing", by="audit")
     c.ask("audit-html", "GET", "/v1/audit", by="audit", headers={"Accept": "text/html"})
     for query in ("?from=20&to=24", "?from=2025-06-01&to=2025-06-02", "?from=9&to=9", "?to=x", "?to=9&redact=names"):

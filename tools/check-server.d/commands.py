@@ -316,6 +316,9 @@ def keep_tokens(tool, ledger, files):
     files.update(
         state=token("show", "frankj"), access=token("can", "frankj", "sync"), timeline=token("timeline", "frankj"),
         nameless=token("show", "nobody"))
+    files["tokens"] = os.path.join(tool.scratch, "tokens.txt")
+    with open(files["tokens"], "w", encoding="utf-8") as file:
+        file.write("%s\n\n{\"token\":\"%s\",\"customer\":\"frankj\"}\nnone\n" % (files["state"], files["access"]))
     # The last bytes are the digest's; size and root stand behind layout, answer, environment, marks, rules and T.
     bytes_of = bytearray(base64.urlsafe_b64decode(files["state"] + "=="))
     for name, place in (("differing", -1), ("longer", 6 + 8 + 4), ("forked", 6 + 8 + 8)):

@@ -239,7 +239,8 @@ class Requests:
             for path, operations in document["paths"].items()
             for method, operation in operations.items()
             # Each takes a process, or reads the whole log; a stream ends only when its reader does.
-            if path not in ("/v1/audit", "/v1/doctor", "/v1/drift", "/v1/export", "/v1/rebuild", "/v1/verify",
+            if path not in ("/v1/audit", "/v1/doctor", "/v1/drift", "/v1/export", "/v1/rebuild", "/v1/replay",
+                            "/v1/verify",
                             "/v1/events/stream", "/ofrep/v1/changes")]
 
     def next(self):

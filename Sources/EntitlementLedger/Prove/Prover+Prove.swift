@@ -12,11 +12,7 @@ extension Prover {
     public func proof(of sequence: UInt64, withRecord: Bool = true) throws -> InclusionProofFile {
         let newest = try log.lastCheckpoint()
         guard let kept = newest, sequence < kept.size else {
-            throw LedgerFault(
-                .unknownSequence,
-                "no signed checkpoint holds that event",
-                remedy: try Self.remedy(signed: newest?.size, size: log.end().size)
-            )
+            throw try notSigned("no signed checkpoint holds that event", newest?.size)
         }
         let proof = try TreeReader(LogTiles(log)).inclusionProof(leaf: sequence, size: kept.size)
         var record: [UInt8]?
@@ -29,12 +25,13 @@ extension Prover {
         )
     }
 
-    /// How far the log reaches, and how far it is signed.
-    private static func remedy(signed: UInt64?, size: UInt64) -> String {
-        let reached = "the log has \(size) events"
-        return (signed ?? 0) < size
-            ? reached + ", of which \(signed ?? 0) are signed; `entitle checkpoint` signs all"
-            : reached + ", from 0 on"
+    /// Says what is not signed, how far the log reaches, and how far it is signed.
+    private func notSigned(_ what: String, _ signed: UInt64?) throws -> LedgerFault {
+        let size = try log.end().size
+        let reached =
+            (signed ?? 0) < size
+            ? "of which \(signed ?? 0) are signed; `entitle checkpoint` signs all" : "from 0 on"
+        return LedgerFault(.unknownSequence, "\(what): the log has \(size) events, \(reached)")
     }
 
     /// Proves that the newest checkpoint extends the log's first `oldSize` events.
@@ -46,11 +43,7 @@ extension Prover {
     public func consistencyProof(from oldSize: UInt64) throws -> ConsistencyProofFile {
         let newest = try log.lastCheckpoint()
         guard let kept = newest, oldSize <= kept.size else {
-            throw LedgerFault(
-                .unknownSequence,
-                "no signed checkpoint holds so many events",
-                remedy: try Self.remedy(signed: newest?.size, size: log.end().size)
-            )
+            throw try notSigned("no signed checkpoint holds so many events", newest?.size)
         }
         let hashes =
             oldSize == 0

@@ -8,8 +8,7 @@ extension OperationFault {
         case .clockBehind, .clockAhead, .contended:
             self.init(Code(fault.code.rawValue, .tryAgain), fault.message, hint: fault.remedy)
         case .readOnly: self.init(Code("read_only", .notPermitted), fault.message)
-        case .unknownSequence:
-            self.init(Code("unknown_sequence", .badInput), fault.message, hint: fault.remedy)
+        case .unknownSequence: self.init(Code(fault.code.rawValue, .badInput), fault.message)
         case .unknownCustomer:
             self.init(
                 Code(fault.code.rawValue, .noInput),

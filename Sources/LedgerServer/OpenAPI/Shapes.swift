@@ -11,7 +11,7 @@ enum Shapes {
         DifferenceAnswer.self, ExplanationAnswer.self, AuditAnswer.self, VerificationAnswer.self,
         StatusAnswer.self, ClusterStandingAnswer.self,
         ErasureAnswer.self, ErasurePlanAnswer.self, WhatIfAnswer.self, CatalogDifferenceAnswer.self,
-        DriftAnswer.self,
+        DriftAnswer.self, ReplayRequest.self, ReplayAnswer.self,
         ProductsAnswer.self, ExtensionAnswer.self, DoctorAnswer.self,
         ReceiptAnswer.self, SignalReceipt.self,
         RestoreAnswer.self, BatchAnswer.self, ImportBatch.self, ImportedBatch.self, SyncAnswer.self,

@@ -3,6 +3,8 @@ import Entitlements
 import EventLog
 import HTTPTypes
 import LedgerAPI
+import LedgerOperations
+import Stores
 import Synchronization
 
 /// What checks the ledger that is served, all of it or customers of it.
@@ -55,7 +57,53 @@ extension RouteTable {
             problems: [.invalidValue],
             handler: drift
         ),
+        Route(
+            method: .post,
+            template: "/v1/replay",
+            operation: "replayLedger",
+            summary: """
+                Folds everything again and compares; of a prefix, a customer or tokens the answers of \
+                then, and the evidence is judged again.
+                """,
+            access: .keys([.audit]),
+            parameters: pointParameters,
+            body: Route.Body(shape: .described(ReplayRequest.self), byteLimit: catalogByteLimit),
+            answers: [
+                Route.Reply(status: 200, text: "As `replay`", shape: .described(ReplayAnswer.self))
+            ],
+            problems: questionProblems + [.invalidValue],
+            handler: replay
+        ),
     ]
+
+    @Sendable
+    private static func replay(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let asked = try call.replayRequest()
+        let environment = try call.environment()
+        let run = ReplayRun(
+            at: try call.point(),
+            in: environment,
+            of: asked.customer,
+            hasTokens: asked.tokens != nil
+        )
+        let verifier = service.evidenceVerifier
+        // Who is looked at is noted behind the answer.
+        guard service.accesses.hasRoom else { throw Problem.accessesFull }
+        let answer = try await service.reports.make {
+            var left = (asked.tokens ?? [])[...]
+            return try run.run(
+                service.ledger.auditor,
+                judging: verifier,
+                tokens: { left.popFirst() }
+            )
+        }
+        if let customer = asked.customer,
+            let access = call.access(to: customer, in: environment, "replayLedger")
+        {
+            service.accesses.add(access)
+        }
+        return Answer(answer)
+    }
 
     @Sendable
     private static func drift(_ call: Call, _ service: LedgerService) async throws -> Answer {
@@ -104,9 +152,38 @@ extension RouteTable {
     }
 }
 
+extension Call {
+    /// Whom a replay is about, and the tokens that are asked again, each nil where it is none, and who is meant.
+    fileprivate func replayRequest() throws -> (
+        customer: CustomerID?, tokens: [(token: DecisionToken?, customer: CustomerID?)]?
+    ) {
+        let request: ReplayRequest
+        do {
+            request = try ReplayRequest.fields.read(object("customer", "tokens"))
+        } catch let fault as InputFault {
+            throw Problem(fault)
+        }
+        let all = try request.customer.map { try Self.customer($0, "customer") }
+        let tokens = try request.tokens?.enumerated().map { index, given in
+            (
+                given.token.flatMap { DecisionToken($0) },
+                try given.customer.map { try Self.customer($0, "tokens[\(index)].customer") } ?? all
+            )
+        }
+        return (all, tokens)
+    }
+
+    private static func customer(_ text: String, _ path: String) throws(Problem) -> CustomerID {
+        guard let customer = CustomerID(text) else {
+            throw Problem(.invalidValue, "expected an id", path: path)
+        }
+        return customer
+    }
+}
+
 extension Ledger {
     /// What is wrong where the log does not extend a checkpoint; nil: it does.
-    fileprivate func fault(against note: String) throws -> AuditFault? {
+    func fault(against note: String) throws -> AuditFault? {
         do {
             return try prover.fault(against: note)
         } catch let fault as NoteFault {

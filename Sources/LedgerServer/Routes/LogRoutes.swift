@@ -67,10 +67,16 @@ extension RouteTable {
             operation: "proveGrowth",
             summary: "Proves that the log extends its first events (C2SP tlog-witness in `proof`).",
             access: .transparency([.audit]),
+            parameters: [
+                Route.Parameter(
+                    name: "against",
+                    text: "The checkpoint of that size: refused where the log does not extend it"
+                )
+            ],
             answers: [
                 Route.Reply(status: 200, text: "The proof", shape: .named("ConsistencyProofFile"))
             ],
-            problems: [.notFound],
+            problems: [.notFound, .badSignature, .invalidValue, .otherHistory],
             handler: proveGrowth
         ),
     ]
@@ -143,7 +149,18 @@ extension RouteTable {
     @Sendable
     private static func proveGrowth(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let size = UInt64(call.path[.size] ?? "") else { throw Problem(.notFound) }
-        let proof = try await proof(service) { try $0.prover.consistencyProof(from: size) }
+        let against = call.query[.against]
+        let proof = try await proof(service) { ledger in
+            if let against {
+                if let fault = try ledger.fault(against: against) {
+                    throw Problem(.otherHistory, fault.detail, path: "against")
+                }
+                guard try SignedNote.parse(against).isCheckpoint(ofSize: size) else {
+                    throw Problem(.invalidValue, "it is of another size", path: "against")
+                }
+            }
+            return try ledger.prover.consistencyProof(from: size)
+        }
         return Answer(
             GrowthProofAnswer(
                 oldSize: size,
@@ -162,6 +179,12 @@ extension RouteTable {
         } catch let fault as LedgerFault where fault.code == .unknownSequence {
             throw Problem(.notFound, fault.message)
         }
+    }
+}
+
+extension SignedNote {
+    fileprivate func isCheckpoint(ofSize size: UInt64) throws -> Bool {
+        try Checkpoint(parsing: text).size == size
     }
 }
 

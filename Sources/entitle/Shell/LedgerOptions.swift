@@ -125,9 +125,7 @@ struct LedgerOptions: ParsableArguments {
     func withCheckpointed<Result>(_ body: (OpenLedger) throws -> Result) throws -> Result {
         let path = path
         if let server = Blocking.wait({ await ServerClient.local(ofLedgerAt: path) }) {
-            let call = ServerCall.change(.post, ["v1", "checkpoint"], [], .object([]))
-            // Where it signs none, the last one is taken.
-            _ = try? Blocking.value { try await server.answer(to: call) }
+            server.signIfAllowed()
         }
         return try Signing.openCheckpointed(warn: Terminal.warn) { try open(writing: $0) }
             .lend(warn: Terminal.warn, body)

@@ -64,6 +64,13 @@ struct ServerOptions: ParsableArguments {
 }
 
 extension ServerClient {
+    /// Has the server sign a checkpoint; where it signs none for this key, the last one is taken.
+    func signIfAllowed() {
+        let call = ServerCall.change(.post, ["v1", "checkpoint"], [], .object([]))
+        // Why it does not, whatever is asked next tells, where it matters.
+        _ = try? Blocking.value { try await answer(to: call) }
+    }
+
     /// Asks, and reads what is answered.
     func answer<Answer: Described>(_ call: ServerCall, as _: Answer.Type) throws -> Answer {
         // What cannot be read is told of, and not why.

@@ -10,7 +10,7 @@ struct `Calls of a cluster` {
     /// machine's alone.
     private static let local: Set<String> = [
         "askWhatIf", "compareCatalogs", "evaluateFlag", "evaluateFlags", "makeConsoleLink",
-        "makePageLinks", "rebuildViews", "tellConsumption",
+        "makePageLinks", "rebuildViews", "replayLedger", "tellConsumption",
     ]
 
     @Test func `are passed on where they change the ledger, and nowhere else`() {

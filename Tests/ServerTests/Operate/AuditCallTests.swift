@@ -55,6 +55,60 @@ struct `An audit over HTTP` {
         }
     }
 
+    @Test(arguments: [
+        (#"{}"#, 200, "other"), (#"{"customer":"alice-1"}"#, 200, "one"),
+        (#"{"customer":"nobody-1"}"#, 200, "none"), (#"{"tokens":[]}"#, 200, "all"),
+        (#"{"customer":""}"#, 400, ""), (#"{"tokens":[{"customer":"\u0000"}]}"#, 400, ""),
+        (#"{"token":"x"}"#, 400, ""), ("[]", 400, ""), ("{", 400, ""), (#"{"tokens":{}}"#, 400, ""),
+    ])
+    func `replays what it is asked to`(body: String, status: Int, whom: String) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            for name in ["alice-1", "bob-1"] {
+                _ = try await server.post("/v1/customers/\(name)/grants", #"{"tier":"pro"}"#)
+            }
+            let answer = try await server.post("/v1/replay", body, as: .audit)
+            #expect(answer.status == status, "\(answer.body)")
+            guard status == 200 else { return }
+            let count = ["one": 1, "none": 0][whom] ?? 2
+            #expect(answer.json["ok"]?.bool == true)
+            #expect(answer.json["events"] == .integer(3))
+            #expect(answer.json["customers"] == .integer(count))
+            // An auditor's judges evidence as well.
+            #expect((answer.json["evidence"] == .null) == (whom == "other"))
+        }
+    }
+
+    @Test func `replays a prefix, asks tokens again, and notes whom an auditor looks at`()
+        async throws
+    {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            _ = try await server.post("/v1/customers/alice-1/grants", #"{"tier":"pro"}"#)
+            let path = "/v1/customers/alice-1?at=2026-11-01T00:00:00Z"
+            let token = try #require(try await server.get(path).json["token"]?.string)
+            let tokens = #"[{"token":"\#(token)"},{},{"token":"\#(token)","customer":"bob-1"}]"#
+            let asked = #"{"customer":"alice-1","tokens":\#(tokens)}"#
+            let answer = try await server.post("/v1/replay?knownSequence=1", asked, as: .audit)
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(answer.json["events"] == .integer(1))
+            let found = try #require(answer.json["tokens"])
+            let counts = ["same", "malformed", "other_customer", "differs"].map { found[$0] }
+            #expect(counts == [.integer(1), .integer(1), .integer(1), .integer(0)])
+            #expect(answer.json["ok"]?.bool == false)
+            try await server.service.accesses.stop()
+            var filter = EventFilter(sequences: 0 ..< .max)
+            filter.customer = "alice-1"
+            filter.kind = .accessLogged
+            var noted: [String?] = []
+            try server.ledger.questions.events(filter) { _, event in
+                noted.append(event["data"]?["action"]?.string)
+                return true
+            }
+            #expect(noted == ["replayLedger"])
+        }
+    }
+
     @Test func `refuses a scope that there is not`() async throws {
         try await TestServer.with { server in
             let answer = try await server.send(

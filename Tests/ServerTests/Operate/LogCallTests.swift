@@ -101,6 +101,29 @@ struct `The log over HTTP` {
         }
     }
 
+    @Test func `proves growth of a checkpoint of its own alone`() async throws {
+        try await TestServer.with { server in
+            try await Self.fill(server, 5)
+            let older = try server.ledger.prover.checkpoint()
+            _ = try await server.post("/v1/customers/proven-0/grants", #"{"tier":"pro"}"#)
+            _ = try server.ledger.prover.checkpoint()
+            func asked(_ size: Int, _ note: String) async throws -> (Int, String?) {
+                let path = "/v1/consistency/\(size)?against=\(note.pathSegment)"
+                let answer = try await server.get(path, as: .audit)
+                return (answer.status, answer.json["code"]?.string)
+            }
+            #expect(try await asked(5, older) == (200, nil))
+            #expect(try await asked(4, older) == (400, "invalid_value"))
+            #expect(try await asked(5, "nothing") == (422, "bad_signature"))
+            // Signed by the same key, of another history.
+            let root = TreeHash.leaf([1].span)
+            let prover = server.ledger.prover
+            let other = Checkpoint(origin: prover.identity.origin, size: 5, root: root)
+            let forked = try prover.signer.sign(other.text).description
+            #expect(try await asked(5, forked) == (409, "other_history"))
+        }
+    }
+
     @Test func `is signed, published and archived while the server runs`() async throws {
         try await TestServer.with { server in
             try server.publishCatalog()

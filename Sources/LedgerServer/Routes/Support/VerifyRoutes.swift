@@ -72,10 +72,7 @@ extension RouteTable {
         isRecording: Bool,
         _ service: LedgerService
     ) async throws -> VerificationAnswer {
-        let verifier = StoredEvidenceVerifier(
-            appStore: service.stores.appStore,
-            playStore: service.stores.playStore
-        )
+        let verifier = service.evidenceVerifier
         return try await service.blocking {
             try service.ledger.auditor.verifyEvidence(
                 of: customer,
@@ -87,5 +84,12 @@ extension RouteTable {
                 }
             }
         }
+    }
+}
+
+extension LedgerService {
+    /// Judges recorded evidence by the stores that are configured.
+    var evidenceVerifier: StoredEvidenceVerifier {
+        StoredEvidenceVerifier(appStore: stores.appStore, playStore: stores.playStore)
     }
 }

@@ -7,6 +7,7 @@ import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle prove`.
@@ -17,13 +18,15 @@ struct Prove: ParsableCommand {
             """
             The file is checked by `entitle check-proof`, without a ledger, or by any program that \
             knows C2SP tlog-proof. It holds the record, sealed as it is. With --consistency it is the \
-            request that a witness takes (C2SP tlog-witness).
+            request that a witness takes (C2SP tlog-witness). What is not signed yet is signed first; with \
+            --server where the key may sign, one of scope admin. One of audit proves what is signed.
             """,
             examples: "entitle prove 42 --output event-42.proof"
         )
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @Argument(help: "The event's number.") var sequence: UInt64?
     @Option(help: "The size of an older checkpoint, or a file with one.") var consistency: String?
     @Option(help: "Where the proof goes (default: standard output).") var output: String?
@@ -37,7 +40,9 @@ struct Prove: ParsableCommand {
     }
 
     func run() throws {
-        let text = try options.withCheckpointed { try proof($0.ledger) }
+        let text =
+            try server.named().map { try proof(by: $0) }
+            ?? options.withCheckpointed { try proof($0.ledger) }
         guard let output else {
             return options.json
                 ? Terminal.line(.members(["proof": .string(text)])) : Terminal.write(text)
@@ -62,6 +67,40 @@ struct Prove: ParsableCommand {
         }
         let checkpoint = try Checkpoint(parsing: SignedNote.parse(note).text)
         return try ledger.prover.consistencyProof(from: checkpoint.size).text
+    }
+
+    private func proof(by client: ServerClient) throws -> String {
+        client.signIfAllowed()
+        if let sequence {
+            let text = try proof(client, ["proofs", String(sequence)])
+            guard withoutRecord else { return text }
+            var proof = try InclusionProofFile(parsing: text)
+            proof.record = nil
+            return proof.text
+        }
+        let old = consistency ?? ""
+        if UInt64(old) != nil { return try proof(client, ["consistency", old]) }
+        let note = try ProofFile.text(old)
+        let size = try Checkpoint(parsing: SignedNote.parse(note).text).size
+        return try proof(client, ["consistency", String(size)], [("against", note)])
+    }
+
+    /// What a server proves; what it refuses is told as the ledger tells it.
+    private func proof(
+        _ client: ServerClient,
+        _ path: [String],
+        _ query: [(name: String, value: String)] = []
+    ) throws -> String {
+        do {
+            return try client.member("proof", of: .get(["v1"] + path, query), \.string)
+        } catch let fault as OperationFault {
+            switch ProblemCode(rawValue: fault.code.rawValue) {
+            case .notFound:
+                throw LedgerFault(.unknownSequence, fault.message)
+            case .otherHistory: throw OperationFault(.forked, fault.message, place: consistency)
+            default: throw fault
+            }
+        }
     }
 }
 

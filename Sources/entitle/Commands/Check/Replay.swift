@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 import Stores
 
@@ -25,60 +26,74 @@ struct Replay: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var stores: StoresOptions
     @Option(help: "Only this customer.") var customer: String?
     @Option(help: "Decision tokens, one a line, or answers that hold one; - for standard input.")
     var tokens: String?
 
-    private var isForAuditor: Bool {
-        customer != nil || tokens != nil || point.known != nil || point.knownSequence != nil
-    }
-
     func run() throws {
-        let progress = Progress("replayed")
         let environment = try options.environment()
         let point = try point.point()
-        let report = try options.withLedger(writing: false) { ledger in
-            if isForAuditor { return try audit(ledger, point, environment, progress) }
-            return try ledger.auditor.replay(point: point, environment: environment) {
-                progress.show($0, of: $1)
-            }
+        let customer = try customer.map(CustomerArgument.checked)
+        if let client = try server.named() {
+            return try show(asked(client, point, environment, customer))
+        }
+        let replay = ReplayRun(
+            at: point,
+            in: environment,
+            of: customer,
+            hasTokens: tokens != nil
+        )
+        let verifier = try stores.evidenceVerifier(options)
+        let progress = Progress("replayed")
+        let answer = try options.withLedger(writing: false) { ledger in
+            try replay.run(
+                ledger.auditor,
+                judging: verifier,
+                tokens: next(customer),
+                progress: { progress.show($0, of: $1) }
+            )
         }
         progress.finish()
-        Terminal.tell(AnswerText(report), or: report.textLines, asJSON: options.json)
-        if !report.isOK { throw ExitCode(.integrity) }
+        try show(answer)
     }
 
-    private func audit(
-        _ ledger: Ledger,
+    private func show(_ answer: ReplayAnswer) throws {
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        if !answer.isOK { throw ExitCode(.integrity) }
+    }
+
+    /// What a server finds, which judges evidence by its own stores.
+    private func asked(
+        _ client: ServerClient,
         _ point: BitemporalPoint,
         _ environment: StoreEnvironment,
-        _ progress: Progress
+        _ customer: CustomerID?
     ) throws -> ReplayAnswer {
-        let customer = try customer.map(CustomerArgument.checked)
-        let verifier = try stores.evidenceVerifier(options)
-        let replay = try ledger.auditor.replay(knownAt: point.knownAt)
-        var report = try replay.answers(
-            at: point.at,
-            environment: environment,
-            customer: customer
-        ) { progress.show($0, of: $1) }
-        report.evidence = try replay.evidence(of: customer, environment: environment) {
-            evidence,
-            event,
-            recordedAt in
-            Blocking.wait {
-                await verifier.verdict(on: evidence, of: event, recordedAt: recordedAt)
+        var request = ReplayRequest(customer: customer?.text)
+        if tokens != nil {
+            let next = try next(customer)
+            var given: [GivenToken] = []
+            while let (token, customer) = try next() {
+                given.append(GivenToken(token: token?.text, customer: customer?.text))
             }
-        } progress: {
-            progress.show($0, of: $1)
+            request.tokens = given
         }
-        if let tokens {
-            let reader = try LineReader(tokens, isInterrupted: { Interrupt.isRaised })
-            report.tokens = try replay.tokens { try Self.token(reader, customer) }
-        }
-        return report
+        let call = ServerCall.post(
+            ["v1", "replay"],
+            [("environment", environment.name)] + point.parameters("at", "known", "knownSequence"),
+            written: AnswerText(request)
+        )
+        return try client.answer(call.untilDone, as: ReplayAnswer.self)
+    }
+
+    /// Reads the tokens that are named, one after the other.
+    private func next(_ customer: CustomerID?) throws -> ReplayRun.NextToken {
+        guard let tokens else { return { nil } }
+        let reader = try LineReader(tokens, isInterrupted: { Interrupt.isRaised })
+        return { try Self.token(reader, customer) }
     }
 
     /// The next token of a file, by itself or in an answer; nil at the end.

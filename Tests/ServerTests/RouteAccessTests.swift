@@ -100,6 +100,8 @@ struct `Who may` {
         "auditLedger": Right(scopes: [.audit, .admin]),
         "checkDrift": Right(scopes: [.audit, .admin]),
         "replayLedger": Right(scopes: [.audit, .admin]),
+        "beginComparison": Right(scopes: [.admin]),
+        "compareCustomers": Right(scopes: [.admin]),
         "verifyCustomer": Right(scopes: [.support, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),

@@ -184,6 +184,12 @@ def ledger(c):
             ("-customer", "?at=2025-08-01", '{"customer":"alice"}'), ("-tokens", "", '{"tokens":[{},{"token":"AAAA"}]}'),
             ("-bad", "", '{"token":1}')):
         c.ask("replay" + name, "POST", "/v1/replay" + query, body, by="audit")
+    for name, query in (("", ""), ("-everybody", "&everybody=true")):
+        c.ask("comparison" + name, "GET", "/v1/comparison?at=2025-08-01" + query, by="admin")
+    for name, body in (
+            ("", '{"customers":[{"names":["alice","nobody"],"purchases":["app_store/1"]}]}'),
+            ("-empty", '{"customers":[{"names":[],"purchases":[]}]}'), ("-bad", '{"names":["alice"]}')):
+        c.ask("compare-customers" + name, "POST", "/v1/comparison?at=2025-08-01", body, by="admin")
     c.ask("audit-against", "GET", "/v1/audit?scope=quick&against=nothing", by="audit")
     c.ask("audit-html", "GET", "/v1/audit", by="audit", headers={"Accept": "text/html"})
     for query in ("?from=20&to=24", "?from=2025-06-01&to=2025-06-02", "?from=9&to=9", "?to=x", "?to=9&redact=names"):

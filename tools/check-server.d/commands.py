@@ -451,6 +451,22 @@ def imported():
         "array": json.dumps([webhook, {**webhook, "event": {**webhook["event"], "id": "rc-2"}}], indent=1)}
 
 
+def exported():
+    """What RevenueCat exported: who has the same there and here, who has more there, under other names, and of another
+    environment."""
+    columns = (
+        "rc_original_app_user_id", "rc_last_seen_app_user_id_alias", "product_identifier", "start_time", "end_time",
+        "store", "is_auto_renewable", "is_sandbox", "renewal_number", "store_transaction_id",
+        "original_store_transaction_id")
+    rows = [
+        (customer, alias or customer, "month", "2025-01-05 00:00:00", "2040-01-01 00:00:00", "app_store", "true",
+         sandbox, "1", transaction, transaction)
+        for customer, alias, sandbox, transaction in (
+            ("frankj", None, "false", "pj"), ("frankt", "erint", "false", "pt"), ("alicej", None, "false", "more"),
+            ("bobj", "hanaj", "false", "nj"), ("stranger", None, "false", "other"), ("carolj", None, "true", "boxed"))]
+    return "".join(",".join(row) + "\n" for row in (columns, *rows))
+
+
 def make(tool):
     """A ledger with a catalog and purchases, files of catalogs, and files of keys by their scopes."""
     files = {}
@@ -462,6 +478,9 @@ def make(tool):
         files[name] = os.path.join(tool.scratch, name + ".ndjson")
         with open(files[name], "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
+    files["rows"] = os.path.join(tool.scratch, "rows.csv")
+    with open(files["rows"], "w", encoding="utf-8") as file:
+        file.write(exported())
     lines = [{"customer": "alicej"}, {"customer": "bobj", "environment": "sandbox", "at": "2026-05-01"},
              {"customer": "nobody", "knownSequence": 3}, {"customer": "frankj", "known": "2026-01-01T00:00:00Z"}]
     for name, questions in (("asked", lines), ("misasked", [*lines[:2], {"customer": ""}, *lines[2:]])):

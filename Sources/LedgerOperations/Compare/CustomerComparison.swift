@@ -5,24 +5,27 @@ import LedgerAPI
 
 /// A customer as two sides see them, and why they do not see the same (row Z14).
 struct CustomerComparison {
-    private let sides: (here: ComparisonSide, there: ComparisonSide)
-    private let names: (here: [CustomerID], there: [CustomerID])
+    private let names: [String]
     private let here: StateContent
     private let there: StateContent
+    private let absencesHere: [AbsentPurchase]
+    private let provider: ComparisonSide
 
-    /// Asks both.
+    /// Names what both say.
     ///
-    /// `names`: the customer's, on either side; the first of each is asked for.
+    /// `account`: the customer here. `absences`: why purchases of theirs there are not here. `there`: what the
+    /// provider says of them.
     init(
-        _ here: ComparisonSide,
-        _ hereNames: [CustomerID],
-        _ there: ComparisonSide,
-        _ thereNames: [CustomerID]
-    ) throws {
-        sides = (here, there)
-        names = (hereNames, thereNames)
-        self.here = try here.state(of: hereNames[0])
-        self.there = try there.state(of: thereNames[0])
+        _ account: SeenCustomer.Account,
+        _ absences: [AbsentPurchase],
+        _ there: StateContent,
+        by provider: ComparisonSide
+    ) {
+        names = account.names
+        here = account.state
+        self.there = there
+        absencesHere = absences
+        self.provider = provider
     }
 
     /// What differs and why; nil: both entitle to the same, and the catalog knows what is sold there.
@@ -37,7 +40,7 @@ struct CustomerComparison {
             reasons.append(DifferenceReason(.terms, names: mine.features(butNotOf: theirs)))
         }
         return ComparedCustomer(
-            customer: names.here[0].text,
+            customer: names.first ?? "",
             here: mine,
             there: theirs,
             reasons: reasons
@@ -115,11 +118,13 @@ struct CustomerComparison {
         isHere: Bool,
         _ pair: Pair
     ) throws -> DifferenceReason {
-        let side = isHere ? sides.here : sides.there
-        let absence = try side.absence(
-            of: purchase.purchase,
-            fromThoseOf: isHere ? names.there : names.here
-        )
+        let absence =
+            isHere
+            ? absencesHere.first { $0.purchase.isSame(as: purchase.purchase) }
+            : try provider.absence(
+                of: purchase.purchase,
+                fromThoseOf: names.compactMap { CustomerID($0) }
+            )
         func reason(_ code: DifferenceReason.Code, _ names: [String] = []) -> DifferenceReason {
             DifferenceReason(
                 code,
@@ -129,11 +134,11 @@ struct CustomerComparison {
                 names: names
             )
         }
-        return switch absence {
-        case .alias(let name): reason(.alias, [name.text])
+        return switch absence?.reason {
+        case .alias: reason(.alias, absence?.name.map { [$0] } ?? [])
         case .owner: reason(.owner)
         case .sandbox: reason(.sandbox)
-        case .missing: missing(.purchaseCompleted, isHere: isHere, pair)
+        case .missing, nil: missing(.purchaseCompleted, isHere: isHere, pair)
         }
     }
 
@@ -164,7 +169,7 @@ extension ComparedSide {
 
 extension PurchaseState {
     /// Whether it unlocks what its product does.
-    fileprivate var givesAccess: Bool { [.active, .grace].contains(status) }
+    var givesAccess: Bool { [.active, .grace].contains(status) }
 
     /// Whether both are one product of one store.
     fileprivate func isSold(as other: PurchaseState?) -> Bool {

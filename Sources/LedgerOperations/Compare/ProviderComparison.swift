@@ -9,10 +9,11 @@ package import Stores
 /// What the provider says is folded in a draft, a ledger of its own by the same catalogs, so that both
 /// sides are judged by the same rules; nothing is written to the ledger.
 package struct ProviderComparison: Sendable {
-    private let ledger: Ledger
+    private let here: any ComparisonPlace
     private let draft: Ledger
-    private let here: ComparisonSide
     private let there: ComparisonSide
+    private let environment: StoreEnvironment
+    private let instant: Instant
 
     /// Customers whose answers are recorded together.
     private static let batchSize = 64
@@ -21,30 +22,26 @@ package struct ProviderComparison: Sendable {
 
     /// Names both.
     ///
-    /// `draft`: an empty ledger, which is written to. `instant`: T.
+    /// `here`: the ledger, at that environment and instant. `draft`: an empty ledger, which is written to.
+    /// `instant`: T.
     package init(
-        _ ledger: Ledger,
+        _ here: any ComparisonPlace,
         draft: Ledger,
         in environment: StoreEnvironment,
         at instant: Instant
     ) {
-        self.ledger = ledger
+        self.here = here
         self.draft = draft
-        (here, there) = (
-            ComparisonSide(
-                questions: ledger.questions,
-                environment: environment,
-                instant: instant
-            ),
-            ComparisonSide(questions: draft.questions, environment: environment, instant: instant)
-        )
+        self.environment = environment
+        self.instant = instant
+        there = ComparisonSide(draft, in: environment, at: instant)
     }
 
     /// Publishes the ledger's catalogs in the draft.
     ///
-    /// - Throws: what appending throws.
+    /// - Throws: what appending throws; what the ledger's place throws.
     package func publishCatalogs() throws {
-        for (index, catalog) in try ledger.questions.publishedCatalogs().enumerated() {
+        for (index, catalog) in try here.ground(everybody: false).catalogs.enumerated() {
             _ = try draft.appender.publish(
                 catalog.document,
                 effective: catalog.effective,
@@ -181,42 +178,68 @@ package struct ProviderComparison: Sendable {
         difference: (ComparedCustomer) throws -> Void = { _ in },
         progress: (_ done: Int) -> Void = { _ in }
     ) throws -> ComparisonAnswer {
+        let ground = try here.ground(everybody: isComplete)
         var answer = ComparisonAnswer(
-            at: here.instant,
-            environment: here.environment,
-            sequence: try ledger.questions.size()
+            at: instant,
+            environment: environment,
+            sequence: ground.sequence
         )
         for fault in faults { answer.count(fault) }
         let untold = Set(faults.map { Name($0.customer) })
-        var compared: Set<UInt64> = []
-        func take(_ comparison: CustomerComparison) throws {
-            let found = try comparison.difference()
-            if let found { try difference(found) }
-            answer.count(found)
-            progress(answer.customers)
-        }
-        for customer in try customers ?? draft.questions.customers(in: there.environment) {
-            if isInterrupted() { return answer }
-            guard !untold.contains(Name(customer.text)) else { continue }
-            let theirs = try there.names(of: customer)
-            let known = try here.customers(named: theirs)
-            compared.formUnion(known.map(\.number))
-            // By each of the names that are not one customer's here.
-            for name in known.isEmpty ? [customer] : known.map(\.name) {
-                try take(
-                    CustomerComparison(here, try here.names(of: name), there, [name] + theirs)
-                )
+        var compared: Set<Name> = []
+        func take(_ known: [Known]) throws -> Bool {
+            for (known, seen) in zip(known, try here.see(known.map(\.elsewhere))) {
+                if isInterrupted() { return false }
+                // By each of the names that are not one customer's here.
+                for account in seen.accounts {
+                    compared.formUnion(account.names.map { Name($0) })
+                    let found = try CustomerComparison(
+                        account,
+                        seen.absences,
+                        known.state,
+                        by: there
+                    ).difference()
+                    if let found { try difference(found) }
+                    answer.count(found)
+                    progress(answer.customers)
+                }
             }
+            return true
         }
-        guard isComplete else { return answer }
-        for customer in try ledger.questions.customers(in: here.environment) {
+        let told = try customers ?? there.everybodyHere()
+        for batch in told.filter({ !untold.contains(Name($0.text)) }).batches(of: Self.batchSize) {
             if isInterrupted() { return answer }
-            let names = try here.names(of: customer)
-            guard let number = try here.customers(named: [customer]).first?.number,
-                !compared.contains(number)
-            else { continue }
-            try take(CustomerComparison(here, names, there, names))
+            guard try take(batch.map { try known($0) }) else { return answer }
+        }
+        for batch in (ground.customers ?? []).batches(of: Self.batchSize) {
+            if isInterrupted() { return answer }
+            let left = batch.filter { !compared.contains(Name($0)) }.compactMap { CustomerID($0) }
+            guard try take(left.map { try known($0) }) else { return answer }
         }
         return answer
+    }
+
+    /// A customer as the provider knows them.
+    private struct Known {
+        var elsewhere: KnownElsewhere
+        var state: StateContent
+    }
+
+    private func known(_ customer: CustomerID) throws -> Known {
+        let state = try there.state(of: customer)
+        return Known(
+            elsewhere: KnownElsewhere(
+                names: try there.names(of: customer).map(\.text),
+                purchases: state.purchases.filter(\.givesAccess).map(\.purchase)
+            ),
+            state: state
+        )
+    }
+}
+
+extension Array {
+    /// Its elements in their order, so many at a time.
+    fileprivate func batches(of size: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
 }

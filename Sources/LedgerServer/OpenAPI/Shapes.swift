@@ -12,6 +12,7 @@ enum Shapes {
         StatusAnswer.self, ClusterStandingAnswer.self,
         ErasureAnswer.self, ErasurePlanAnswer.self, WhatIfAnswer.self, CatalogDifferenceAnswer.self,
         DriftAnswer.self, ReplayRequest.self, ReplayAnswer.self,
+        ComparisonGround.self, ComparisonQuestion.self, ComparisonView.self,
         ProductsAnswer.self, ExtensionAnswer.self, DoctorAnswer.self,
         ReceiptAnswer.self, SignalReceipt.self,
         RestoreAnswer.self, BatchAnswer.self, ImportBatch.self, ImportedBatch.self, SyncAnswer.self,

@@ -15,7 +15,8 @@ enum PathName: String, Sendable {
 enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
-    case after, against, all, customer, effective, event, feature, format, from, limit, locale,
+    case after, against, all, customer, effective, event, everybody, feature, format, from, limit,
+        locale,
         onError,
         preserveRecordedTime, purchase, raw, record, redact, sample, samples, score, scope, since,
         source, state, store, storefront, thresholds, ticket, to, toAt, token, type, until

@@ -10,6 +10,7 @@ enum RouteTable {
         + differenceRoutes
         + catalogRoutes + gateRoutes + productRoutes + whatIfRoutes + reportRoutes
         + flagRoutes + feedRoutes + webhookRoutes + logRoutes + auditRoutes + verifyRoutes
+        + comparisonRoutes
         + maintenanceRoutes + consoleRoutes + pageLinkRoutes + clusterRoutes + operationRoutes
 
     /// Parameters of questions about a customer.

@@ -60,7 +60,7 @@ struct `A comparison with RevenueCat` {
                     Request(id: "catalog", source: Source.catalog, environment: .production)
                 )
                 let comparison = ProviderComparison(
-                    here.ledger,
+                    ComparisonSide(here.ledger, in: .production, at: noon),
                     draft: there.ledger,
                     in: .production,
                     at: noon
@@ -234,6 +234,30 @@ struct `A comparison with RevenueCat` {
         }
     }
 
+    @Test func `compares more than are looked at together, each once`() async throws {
+        try await Self.compared { compared in
+            let numbers = 0..<150
+            try compared.record(numbers.flatMap { Self.owned("kept-\($0)", "\($0)") })
+            // Of those whom the provider knows, each has one of the ledger's, or one more.
+            try compared.tell(numbers.prefix(100).map { Self.row("kept-\($0)", "\($0)") })
+            try compared.tell([Self.row("kept-99", "more"), Self.row("kept-0", "0")])
+            let told = try compared.comparison.run()
+            #expect(told.customers == 100 && told.differing == 0)
+            let all = try compared.comparison.run(isComplete: true)
+            #expect(all.customers == 150 && all.differing == 50)
+            #expect(Set(all.differences.map(\.customer)).count == 50)
+            var left = 120
+            let ended = try compared.comparison.run(
+                isComplete: true,
+                isInterrupted: {
+                    left -= 1
+                    return left < 0
+                }
+            )
+            #expect((100..<120).contains(ended.customers))
+        }
+    }
+
     @Test func `asks about a list of customers, and passes over whom it is not told of`()
         async throws
     {
@@ -273,7 +297,7 @@ struct `A comparison with RevenueCat` {
                     Sample.submissions(Self.owned("alice", "1", until: 31))
                 )
                 let comparison = ProviderComparison(
-                    here.ledger,
+                    ComparisonSide(here.ledger, in: .production, at: Self.noon),
                     draft: there.ledger,
                     in: .production,
                     at: Self.noon

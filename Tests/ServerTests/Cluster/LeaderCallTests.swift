@@ -9,8 +9,8 @@ struct `Calls of a cluster` {
     /// Calls that change nothing of a ledger though they are not asked by GET, and those that change what is one
     /// machine's alone.
     private static let local: Set<String> = [
-        "askWhatIf", "compareCatalogs", "evaluateFlag", "evaluateFlags", "makeConsoleLink",
-        "makePageLinks", "rebuildViews", "replayLedger", "tellConsumption",
+        "askWhatIf", "compareCatalogs", "compareCustomers", "evaluateFlag", "evaluateFlags",
+        "makeConsoleLink", "makePageLinks", "rebuildViews", "replayLedger", "tellConsumption",
     ]
 
     @Test func `are passed on where they change the ledger, and nowhere else`() {

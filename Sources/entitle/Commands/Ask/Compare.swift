@@ -25,7 +25,8 @@ struct CompareRevenueCat: ParsableCommand {
             With --from of what RevenueCat exported, or answers of its API as `import` takes them; with \
             --customers of a list, an id a line, each of whom RevenueCat is asked about. Both sides are \
             judged by this ledger's catalogs. Nothing is written to the ledger. Exit 1 where somebody \
-            differs, 65 where a line of an export could not be used, 75 where RevenueCat did not tell all.
+            differs, 65 where a line of an export could not be used, 75 where RevenueCat did not tell all. \
+            With --server the ledger is that server's; files are read, and RevenueCat is asked, here.
             """,
             HelpText.times,
             examples: "entitle compare revenuecat --from transactions.csv --complete",
@@ -34,6 +35,7 @@ struct CompareRevenueCat: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Option(
         parsing: .unconditional,
@@ -69,17 +71,26 @@ struct CompareRevenueCat: ParsableCommand {
         defer { place.remove() }
         Interrupt.catchSignals(says: true)
         let draft = try place.open(catalog: nil)
+        func compared(_ here: any ComparisonPlace) throws -> (ComparisonAnswer, refused: Int) {
+            let comparison = ProviderComparison(
+                here,
+                draft: draft.ledger,
+                in: environment,
+                at: at
+            )
+            try comparison.publishCatalogs()
+            return try compare(comparison, revenueCat)
+        }
         do {
-            let (answer, refused) = try options.withLedger(writing: false) { ledger in
-                let comparison = ProviderComparison(
-                    ledger,
-                    draft: draft.ledger,
-                    in: environment,
-                    at: at
-                )
-                try comparison.publishCatalogs()
-                return try compare(comparison, revenueCat)
-            }
+            let (answer, refused) =
+                try server.named().map {
+                    try compared(
+                        ComparingServer(client: $0, environment: environment, instant: at)
+                    )
+                }
+                ?? options.withLedger(writing: false) {
+                    try compared(ComparisonSide($0, in: environment, at: at))
+                }
             draft.end(warn: Terminal.warn)
             try tell(answer, refused: refused)
         } catch {

@@ -1,0 +1,28 @@
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import LedgerServer
+
+/// A server whose ledger a provider's word is held against.
+struct ComparingServer: ComparisonPlace {
+    let client: ServerClient
+    let environment: StoreEnvironment
+    let instant: Instant
+
+    func ground(everybody: Bool) throws -> ComparisonGround {
+        let call = ServerCall.get(path, query + [("everybody", String(everybody))])
+        return try client.answer(call.untilDone, as: ComparisonGround.self)
+    }
+
+    func see(_ customers: [KnownElsewhere]) throws -> [SeenCustomer] {
+        let question = AnswerText(ComparisonQuestion(customers: customers))
+        let call = ServerCall.post(path, query, written: question)
+        return try client.answer(call.untilDone, as: ComparisonView.self).customers
+    }
+
+    private var path: [String] { ["v1", "comparison"] }
+
+    private var query: [(name: String, value: String)] {
+        [("environment", environment.name), ("at", instant.description)]
+    }
+}

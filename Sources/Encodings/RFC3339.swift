@@ -33,37 +33,48 @@ package enum RFC3339 {
     /// The text of an instant in UTC with three fraction digits, such as
     /// `2026-01-02T03:04:05.678Z`.
     package static func text(milliseconds: Int64) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        append(milliseconds: milliseconds, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the text of an instant, as `text(milliseconds:)` gives it.
+    package static func append(milliseconds: Int64, to bytes: inout [UInt8]) {
         let (days, rest) = floorDivide(milliseconds, by: millisecondsPerDay)
         let date = CivilDate(daysSinceEpoch: days)
         let seconds = rest / 1000
-        var text = ""
-        text.reserveCapacity(24)
-        text.append(decimal: date.year, width: 4)
-        text.append("-")
-        text.append(decimal: date.month, width: 2)
-        text.append("-")
-        text.append(decimal: date.day, width: 2)
-        text.append("T")
-        text.append(decimal: seconds / 3600, width: 2)
-        text.append(":")
-        text.append(decimal: seconds / 60 % 60, width: 2)
-        text.append(":")
-        text.append(decimal: seconds % 60, width: 2)
-        text.append(".")
-        text.append(decimal: rest % 1000, width: 3)
-        text.append("Z")
-        return text
+        bytes.append(decimal: date.year, width: 4)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.append(decimal: date.month, width: 2)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.append(decimal: date.day, width: 2)
+        bytes.append(UInt8(ascii: "T"))
+        bytes.append(decimal: seconds / 3600, width: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(decimal: seconds / 60 % 60, width: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(decimal: seconds % 60, width: 2)
+        bytes.append(UInt8(ascii: "."))
+        bytes.append(decimal: rest % 1000, width: 3)
+        bytes.append(UInt8(ascii: "Z"))
     }
 
     private static let millisecondsPerDay: Int64 = 86_400_000
 }
 
-extension String {
+extension [UInt8] {
     fileprivate mutating func append(decimal number: Int64, width: Int) {
-        let digits = String(number.magnitude)
-        if number < 0 { append("-") }
-        append(String(repeating: "0", count: max(0, width - digits.utf8.count)))
-        append(digits)
+        if number < 0 { append(UInt8(ascii: "-")) }
+        let magnitude = number.magnitude
+        var unit: UInt64 = 1
+        // Fits: it has no more digits than the width, or than the number.
+        for _ in 1..<width { unit *= 10 }
+        while magnitude / unit > 9 { unit *= 10 }
+        while unit > 0 {
+            append(UInt8(ascii: "0") + UInt8(magnitude / unit % 10))
+            unit /= 10
+        }
     }
 }
 

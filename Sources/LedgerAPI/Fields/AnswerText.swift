@@ -49,8 +49,13 @@ public struct AnswerText: Hashable, Sendable {
     /// The text of an object with another object's members behind its own.
     ///
     /// `members`: JSON of an object that is not empty.
-    public func followed(by members: some Collection<UInt8>) -> [UInt8] {
-        bytes.dropLast() + [UInt8(ascii: ",")] + members.dropFirst()
+    package consuming func followed(by members: [UInt8]) -> [UInt8] {
+        // Taken out, so that what is added stands behind it in the same memory.
+        var whole = bytes
+        bytes = []
+        whole[whole.count - 1] = UInt8(ascii: ",")
+        whole.append(contentsOf: members.dropFirst())
+        return whole
     }
 }
 
@@ -117,6 +122,13 @@ extension AnswerText {
             bytes.removeSubrange(start...)
             for byte in text.utf8 { escape(byte) }
         }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// An instant as a string.
+    mutating func instant(_ instant: Instant) {
+        bytes.append(UInt8(ascii: "\""))
+        RFC3339.append(milliseconds: instant.milliseconds, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 

@@ -92,7 +92,7 @@ extension Form<Instant> {
         Form(
             .common(.instant),
             expected: "an instant",
-            write: { $1.string($0.description) },
+            write: { $1.instant($0) },
             read: { $0.string.flatMap { Instant(rfc3339: $0) } }
         )
     }

@@ -87,6 +87,16 @@ struct Answer: Sendable {
     /// For a day an old answer is better than none (Z17).
     private static let staleness = ", stale-if-error=86400"
 
+    /// What most answers say.
+    private static let longest = keeping(seconds: maximumAge)
+
+    private static func keeping(seconds: Int64) -> HTTPField {
+        HTTPField(
+            name: .cacheControl,
+            value: "private, max-age=" + String(seconds) + staleness
+        )
+    }
+
     private static let vary = HTTPField(
         name: .vary,
         value: "Accept, Authorization, X-API-Key, Accept-Language"
@@ -114,12 +124,7 @@ struct Answer: Sendable {
         case .until(let instant, let digest):
             let left = instant.map { ($0.milliseconds - now.milliseconds) / 1000 }
             let age = max(0, min(Self.maximumAge, left ?? Self.maximumAge))
-            headers.append(
-                HTTPField(
-                    name: .cacheControl,
-                    value: "private, max-age=" + String(age) + Self.staleness
-                )
-            )
+            headers.append(age == Self.maximumAge ? Self.longest : Self.keeping(seconds: age))
             tag = Self.weakTag(digest)
         }
         headers.append(HTTPField(name: .eTag, value: tag))

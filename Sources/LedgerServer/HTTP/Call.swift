@@ -6,7 +6,7 @@ import LedgerAPI
 
 /// One request, read and admitted: what a route's handler works with.
 struct Call: Sendable {
-    var path: [PathName: String]
+    var path: PathValues
     var query: Query
     var headers: HTTPFields
     var body: [UInt8]
@@ -132,11 +132,6 @@ struct Call: Sendable {
             return place
         }
     }
-}
-
-extension [PathName: String] {
-    /// The customer whom a path names; nil: nobody, or by what is no id.
-    var customer: CustomerID? { self[.id].flatMap { CustomerID($0) } }
 }
 
 extension JSONValue {

@@ -152,7 +152,7 @@ struct LedgerResponder: HTTPResponder {
         _ method: HTTPRequest.Method,
         _ path: String,
         _ exchange: inout Exchange
-    ) throws(Problem) -> (RouteMatcher.Target, [PathName: String]) {
+    ) throws(Problem) -> (RouteMatcher.Target, PathValues) {
         let match = Result { () throws(Problem) in try matcher.match(method, path) }
         if case .success(.route(let target, let names)) = match { return (target, names) }
         try service.access.admitStray(&exchange)

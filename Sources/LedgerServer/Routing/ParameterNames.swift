@@ -1,3 +1,4 @@
+import Entitlements
 import LedgerAPI
 
 /// What stands in a path, as the templates of routes name it.
@@ -9,6 +10,26 @@ enum PathName: String, Sendable {
     /// A file that pages load.
     case file
     case key, level, place, purchase, sequence, size, token, transaction, webhook
+}
+
+/// What stood in a path, by its names: few, so that none is hashed.
+struct PathValues: Sendable {
+    private var values: [(name: PathName, value: String)] = []
+
+    /// What stands there; nil: the route has no such place.
+    subscript(name: PathName) -> String? { values.first { $0.name == name }?.value }
+
+    /// The customer whom the path names; nil: nobody, or by what is no id.
+    var customer: CustomerID? { self[.id].flatMap { CustomerID($0) } }
+
+    /// Adds a segment, behind those that the name has already.
+    mutating func add(_ value: String, as name: PathName) {
+        if let index = values.firstIndex(where: { $0.name == name }) {
+            values[index].value += "/" + value
+        } else {
+            values.append((name, value))
+        }
+    }
 }
 
 /// The parameters of queries, as routes name them.

@@ -65,7 +65,7 @@ struct RouteMatcher: Sendable {
 
     /// What a path leads to.
     enum Match {
-        case route(Target, [PathName: String])
+        case route(Target, PathValues)
         case otherMethods([HTTPRequest.Method])
         case nothing
     }
@@ -79,7 +79,7 @@ struct RouteMatcher: Sendable {
         guard let parts = parts(of: bytes),
             let entry = entries[parts.count].first(where: { Self.fits($0.segments, bytes, parts) })
         else { return .nothing }
-        var values: [PathName: String] = [:]
+        var values = PathValues()
         for (segment, part) in zip(entry.segments, parts) {
             guard case .parameter(let name) = segment else { continue }
             guard let value = PercentCoding.decode(bytes[part]) else {
@@ -88,7 +88,7 @@ struct RouteMatcher: Sendable {
             guard value != ".", value != ".." else {
                 throw Problem(.invalidRequest, "a path has no relative segments")
             }
-            values[name] = values[name].map { $0 + "/" + value } ?? value
+            values.add(value, as: name)
         }
         let wanted = method == .head ? .get : method
         guard let target = entry.targets.first(where: { $0.route.method == wanted }) else {
@@ -117,13 +117,17 @@ struct RouteMatcher: Sendable {
         _ bytes: [UInt8],
         _ parts: [Range<Int>]
     ) -> Bool {
-        for index in segments.indices {
+        // Most paths begin alike.
+        for index in segments.indices.reversed() {
+            let part = parts[index]
             switch segments[index] {
             case .literal(let literal):
-                guard literal.count == parts[index].count,
-                    bytes[parts[index]].elementsEqual(literal)
-                else { return false }
-            case .parameter: if parts[index].isEmpty { return false }
+                guard literal.count == part.count else { return false }
+                for place in literal.indices
+                where literal[place] != bytes[part.lowerBound + place] {
+                    return false
+                }
+            case .parameter: if part.isEmpty { return false }
             }
         }
         return true

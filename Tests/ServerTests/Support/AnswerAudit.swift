@@ -31,6 +31,11 @@ final class AnswerAudit: Sendable {
     var findings: [String] { state.withLock { $0.findings } }
     var names: Set<String> { state.withLock { $0.names } }
 
+    /// Adds who, and which grants, a path names.
+    private func add(namesIn path: PathValues) {
+        for name in [path[.id], path[.grantID]].compactMap(\.self) { add(name: name) }
+    }
+
     /// Takes a credential or an id.
     func add(name: String) {
         if name.utf8.count >= Self.shortestID { state.withLock { _ = $0.names.insert(name) } }
@@ -57,9 +62,7 @@ final class AnswerAudit: Sendable {
         if PagePath(path, query: nil) != nil || path.hasPrefix("/assets/") { return }
         let found: [String]
         if case .route(let target, let values)? = try? Self.matcher.match(method, path) {
-            for value in values.filter({ [.id, .grantID].contains($0.key) }).values {
-                add(name: value)
-            }
+            add(namesIn: values)
             found = Self.findings(in: answer, target.route, isHead: method == .head)
         } else {
             found = Self.problemFindings(answer, isHead: method == .head)
@@ -80,9 +83,7 @@ final class AnswerAudit: Sendable {
             case .route(let target, let values)? = try? Self.pages.match(method, page.path),
             target.route.isPage
         else { return false }
-        for value in values.filter({ [.id, .grantID].contains($0.key) }).values {
-            add(name: value)
-        }
+        add(namesIn: values)
         // What is taken away as a file is shown by no page of ours.
         guard answer.headers[.contentType]?.hasPrefix("text/html") == true,
             answer.headers[.contentDisposition]?.hasPrefix("attachment") != true

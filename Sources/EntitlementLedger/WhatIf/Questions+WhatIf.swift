@@ -16,6 +16,8 @@ public struct WhatIfQuestion: Sendable {
     public var environment: StoreEnvironment
     /// How many gains and how many losses are listed at most; counts are always exact.
     public var sampleLimit = Self.usualSampleLimit
+    /// Whether numbers stand in the places of names, for whoever is shown none.
+    package var isMasked = false
 
     /// What is listed unless it is said.
     public static let usualSampleLimit = 1000
@@ -74,14 +76,16 @@ extension Questions {
                 to: timeline.under(other) { positions[$0] ?? 0 }
             )
             tally.add(change, of: timeline.customer)
-            if let line { try write(change, of: timeline.customer, line) }
+            if let line { try write(change, of: timeline.customer, question, line) }
             if tally.customers % Self.progressInterval == 0 {
                 progress(compared.add(Self.progressInterval, ordering: .relaxed).newValue)
             }
         }
         var whole = WhatIfTally(sampleLimit: question.sampleLimit)
         for tally in tallies { whole.merge(tally) }
-        return try WhatIfAnswer(question, size: size, whole) { try self.entry($0, of: $1) }
+        return try WhatIfAnswer(question, size: size, whole) {
+            try self.entry($0, of: $1, question)
+        }
     }
 
     /// What differs between the catalog in force at T and another document, and whom it would affect.
@@ -106,22 +110,26 @@ extension Questions {
     private func write(
         _ change: AccessChange,
         of customer: UInt64,
+        _ question: WhatIfQuestion,
         _ line: (WhatIfLine) throws -> Void
     ) throws {
         for (word, features) in [(WhatIfLine.Change.gain, change.gains), (.loss, change.losses)] {
             for feature in features {
-                try line(WhatIfLine(word, entry(feature, of: customer)))
+                try line(WhatIfLine(word, entry(feature, of: customer, question)))
             }
         }
     }
 
     private func entry(
         _ feature: AccessChange.Feature,
-        of customer: UInt64
+        of customer: UInt64,
+        _ question: WhatIfQuestion
     ) throws -> WhatIfEntry {
-        let names = RecordedNames(self)
+        let names: any AnswerNames =
+            question.isMasked
+            ? MaskedNames(questions: self, redaction: .all) : RecordedNames(self)
         return WhatIfEntry(
-            customer: try customerName(customer),
+            customer: try question.isMasked ? MaskedNames.text(customer) : customerName(customer),
             feature: feature.id,
             reason: feature.reason,
             sources: try feature.sources.map { try $0.name(names) }.sortedByBytes()

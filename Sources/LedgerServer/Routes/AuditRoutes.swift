@@ -78,7 +78,11 @@ extension RouteTable {
 
     @Sendable
     private static func replay(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let asked = try call.replayRequest()
+        let asked = try call.askedReplay()
+        // Whoever is shown no names would learn who is known, and whose token is whose.
+        guard !asked.namesSomebody || call.caller.has(anyOf: [.read, .support]) else {
+            throw Problem(.forbidden, Call.namesOfAuditors)
+        }
         let environment = try call.environment()
         let run = ReplayRun(
             at: try call.point(),
@@ -152,25 +156,36 @@ extension RouteTable {
     }
 }
 
+/// What somebody asks to be replayed, as it is read.
+private struct AskedReplay {
+    /// Whom it is about; nil: everybody.
+    var customer: CustomerID?
+    /// Each nil where it is no token, and who is meant; nil: none are asked again.
+    var tokens: [(token: DecisionToken?, customer: CustomerID?)]?
+
+    /// Whether whoever asks shows that they know a name.
+    var namesSomebody: Bool {
+        customer != nil || tokens?.contains { $0.customer != nil } == true
+    }
+}
+
 extension Call {
-    /// Whom a replay is about, and the tokens that are asked again, each nil where it is none, and who is meant.
-    fileprivate func replayRequest() throws -> (
-        customer: CustomerID?, tokens: [(token: DecisionToken?, customer: CustomerID?)]?
-    ) {
+    fileprivate func askedReplay() throws -> AskedReplay {
         let request: ReplayRequest
         do {
             request = try ReplayRequest.fields.read(object("customer", "tokens"))
         } catch let fault as InputFault {
             throw Problem(fault)
         }
-        let all = try request.customer.map { try Self.customer($0, "customer") }
-        let tokens = try request.tokens?.enumerated().map { index, given in
-            (
-                given.token.flatMap { DecisionToken($0) },
-                try given.customer.map { try Self.customer($0, "tokens[\(index)].customer") } ?? all
-            )
+        var asked = AskedReplay()
+        asked.customer = try request.customer.map { try Self.customer($0, "customer") }
+        asked.tokens = try request.tokens?.enumerated().map { index, given in
+            let customer = try given.customer.map {
+                try Self.customer($0, "tokens[\(index)].customer")
+            }
+            return (given.token.flatMap { DecisionToken($0) }, customer ?? asked.customer)
         }
-        return (all, tokens)
+        return asked
     }
 
     private static func customer(_ text: String, _ path: String) throws(Problem) -> CustomerID {

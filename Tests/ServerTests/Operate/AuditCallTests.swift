@@ -67,8 +67,11 @@ struct `An audit over HTTP` {
             for name in ["alice-1", "bob-1"] {
                 _ = try await server.post("/v1/customers/\(name)/grants", #"{"tier":"pro"}"#)
             }
-            let answer = try await server.post("/v1/replay", body, as: .audit)
+            let answer = try await server.post("/v1/replay", body, as: .admin)
             #expect(answer.status == status, "\(answer.body)")
+            // Whoever is shown no names may name nobody.
+            let auditors = try await server.post("/v1/replay", body, as: .audit)
+            #expect(auditors.status == (body.contains("-1") ? 403 : status), "\(auditors.body)")
             guard status == 200 else { return }
             let count = ["one": 1, "none": 0][whom] ?? 2
             #expect(answer.json["ok"]?.bool == true)
@@ -85,11 +88,16 @@ struct `An audit over HTTP` {
         try await TestServer.with { server in
             try server.publishCatalog()
             _ = try await server.post("/v1/customers/alice-1/grants", #"{"tier":"pro"}"#)
-            let path = "/v1/customers/alice-1?at=2026-11-01T00:00:00Z"
-            let token = try #require(try await server.get(path).json["token"]?.string)
+            let shown = try await server.get("/v1/customers/alice-1?at=2026-11-01T00:00:00Z")
+            let token = try #require(shown.json["token"]?.string)
             let tokens = #"[{"token":"\#(token)"},{},{"token":"\#(token)","customer":"bob-1"}]"#
             let asked = #"{"customer":"alice-1","tokens":\#(tokens)}"#
-            let answer = try await server.post("/v1/replay?knownSequence=1", asked, as: .audit)
+            let path = "/v1/replay?knownSequence=1"
+            #expect(try await server.post(path, asked, as: .audit).status == 403)
+            let named = #"{"tokens":[{"token":"\#(token)","customer":"alice-1"}]}"#
+            #expect(try await server.post(path, named, as: .audit).status == 403)
+            let key = server.auditorKey
+            let answer = try await server.send(.post, path, credential: key, body: asked)
             #expect(answer.status == 200, "\(answer.body)")
             #expect(answer.json["events"] == .integer(1))
             let found = try #require(answer.json["tokens"])

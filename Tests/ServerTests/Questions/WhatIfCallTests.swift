@@ -44,6 +44,16 @@ struct `What if over HTTP` {
             #expect(compared.json["affected"]?["losses"] == one.json["losses"])
             let gone = compared.json["features"]?.array?.compactMap { $0["id"]?.string }
             #expect(gone?.contains("export") == true)
+            // Whoever is shown no names is shown numbers in their places.
+            #expect(
+                one.json["losses"]?.array?.first?["customer"]?.string?.hasPrefix("masked/") == true
+            )
+            for path in ["/v1/whatif", "/v1/catalog/diff"] {
+                let audited = try await server.post(path, other, as: .audit)
+                #expect(!audited.body.contains("-1") && audited.body.contains("masked/"))
+                let shown = try await server.post(path, other, as: .admin)
+                #expect(shown.body.contains("frank-1") && !shown.body.contains("masked/"))
+            }
             let most = try await server.post("/v1/whatif?samples=100001", other, as: .audit)
             #expect(most.status == 400 && most.code == "out_of_range")
         }

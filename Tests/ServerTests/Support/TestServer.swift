@@ -32,6 +32,8 @@ struct TestServer: Sendable {
     static let threadCount = 4
     /// The text of a key that may write and is support's.
     let supportKey: String
+    /// The text of a key that audits and is support's.
+    let auditorKey: String
     /// Where its keys stand.
     let folder: KeyFolder
     private let issuer: TokenIssuer
@@ -72,7 +74,8 @@ struct TestServer: Sendable {
                 records.append(sample.key)
             }
             let support = APIKey.sample(100, scopes: [.write, .support])
-            records.append(support.key)
+            let auditor = APIKey.sample(101, scopes: [.audit, .support])
+            records += [support.key, auditor.key]
             try folder.write(records)
             let issuer = try await TokenIssuer.es256()
             let clock = TestClock()
@@ -118,6 +121,7 @@ struct TestServer: Sendable {
                     log: log,
                     keys: all,
                     supportKey: support.text,
+                    auditorKey: auditor.text,
                     folder: folder,
                     issuer: issuer
                 )

@@ -82,7 +82,7 @@ extension Call {
         return readerOfCustomer
     }
 
-    private static let namesOfAuditors =
+    static let namesOfAuditors =
         "customers and purchases are named by keys with read or support"
 
     /// The sequence behind the last event that the caller has; 0: they have none.

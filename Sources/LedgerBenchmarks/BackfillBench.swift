@@ -8,8 +8,8 @@ import Stores
 
 /// A backfill of purchases that the ledger has not heard of, beside fetching alone (row 6.2).
 ///
-/// The App Store is simulated in this process: its answers come without a network, and are signed anew for
-/// both sides.
+/// The App Store is simulated in this process: its answers are signed anew for both sides, and come without a
+/// network, so that both need all of the processor; and once more as late as one from somewhere else.
 struct BackfillBench {
     let plan: BenchPlan
 
@@ -25,13 +25,21 @@ struct BackfillBench {
     /// Purchases that the reference fetches at once, as a backfill does.
     private static let parallel = 8
 
+    /// An answer of a store in the same region at best.
+    private static let distance = Duration.milliseconds(20)
+
     func rows() throws -> [BenchRow] {
+        try rows("backfill", answersTaking: nil)
+            + rows("backfill-distant", answersTaking: Self.distance)
+    }
+
+    private func rows(_ name: String, answersTaking delay: Duration?) throws -> [BenchRow] {
         let headings = BenchHeading.events(
-            "backfill",
+            name,
             unit: "purchases/s",
             against: "the same client, which only fetches, the same purchases"
         )
-        let simulated = try Simulated(count: max(200, plan.events / 100))
+        let simulated = try Simulated(count: max(200, plan.events / 100), answersTaking: delay)
         return try plan.rows(headings) { _ in
             let reference = try Stopwatch.seconds { try fetch(simulated) }
             return try backfill(simulated)
@@ -46,7 +54,7 @@ struct BackfillBench {
         let purchases: [PurchaseName]
         let now: Instant
 
-        init(count: Int) throws {
+        init(count: Int, answersTaking delay: Duration?) throws {
             let start = BenchStory.start
             // Fits: a few months.
             let now = start.advanced(byMilliseconds: Int64(periodCount) * month)
@@ -76,7 +84,7 @@ struct BackfillBench {
                 try simulated.access(),
                 bundleIDs: [store.bundleID],
                 caller: StoreCaller(
-                    simulated.transport,
+                    Self.transport(of: simulated, answersTaking: delay),
                     clock: { now },
                     sleep: { _ in },
                     random: { 0 }
@@ -93,6 +101,19 @@ struct BackfillBench {
             clients = StoreClients(
                 appStore: StoreClients.AppStore(api: api, verifier: verifier)
             )
+        }
+
+        private static func transport(
+            of api: SimulatedAppStoreAPI,
+            answersTaking delay: Duration?
+        ) -> StoreTransport {
+            let transport = api.transport
+            guard let delay else { return transport }
+            return { request in
+                // Nobody ends the task.
+                try? await Task.sleep(for: delay)
+                return await transport(request)
+            }
         }
     }
 

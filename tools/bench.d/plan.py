@@ -12,7 +12,7 @@ ROWS = {
                "append-1000-written"],
     "import": ["import", "import-processor", "import-webhooks", "import-webhooks-processor",
                "import-notifications", "import-notifications-processor"],
-    "backfill": ["backfill", "backfill-processor"],
+    "backfill": ["backfill", "backfill-processor", "backfill-distant", "backfill-distant-processor"],
     "fold": ["fold", "fold-processor"],
     "whatif": ["whatif"],
     "rebuild": ["rebuild", "rebuild-processor"],

@@ -19,6 +19,7 @@ GOALS = {
     "import-webhooks": {"ratio": (">=", 0.5)},
     "import-notifications": {"ratio": (">=", 0.7)},
     "backfill": {"ratio": (">=", 0.8)},
+    "backfill-distant": {"ratio": (">=", 0.8)},
     "fold": {"ratio": (">=", 0.3)},
     "rebuild": {"value": (">=", 2_000_000)},
     "report-revenue-views": {"value": ("<=", 1000)},

@@ -74,7 +74,7 @@ struct `A command's words` {
             let beyond = try await ledger.run(["prove", "99999"])
             #expect(
                 beyond.code == 65
-                    && beyond.problem?["hint"]?.string?.contains("the log has") == true
+                    && beyond.problem?["title"]?.string?.contains("the log has") == true
             )
             let file = ledger.path + ".bad.ndjson"
             try Data("{}\n".utf8).write(to: URL(filePath: file))

@@ -48,6 +48,8 @@ struct `What if over HTTP` {
             #expect(
                 one.json["losses"]?.array?.first?["customer"]?.string?.hasPrefix("masked/") == true
             )
+            let source = one.json["losses"]?.array?.first?["sources"]?.array?.first?.string
+            #expect(source?.hasPrefix("grant/masked/") == true, "\(one.body)")
             for path in ["/v1/whatif", "/v1/catalog/diff"] {
                 let audited = try await server.post(path, other, as: .audit)
                 #expect(!audited.body.contains("-1") && audited.body.contains("masked/"))

@@ -57,8 +57,11 @@ extension `A cluster's journal in PostgreSQL` {
         let end: JournalEnd
         (end, leadership) = try settled.committed()
         #expect(end.size == 2 && end.root == sample.end.edge.root)
-        let late = journal.append(packed, endingAt: sample.end, decidedOn: call.1, as: call.0)
-        #expect(late.refusal == .deposed)
+        // Its connection may have to read first whom it waits for.
+        try await eventually("an append of before is refused") {
+            let late = journal.append(packed, endingAt: sample.end, decidedOn: call.1, as: call.0)
+            return late.refusal == .deposed
+        }
         #expect(try cluster.journal.page(from: 0, vaultAfter: 0).batches.count == 1)
     }
 

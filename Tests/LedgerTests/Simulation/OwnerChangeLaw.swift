@@ -21,9 +21,11 @@ struct OwnerChangeLaw {
             throw SimulationFailure("the reason at \(place) stands alone")
         }
         let change = log[place + 1].event
-        let shown = self.name(of: purchase, in: noted.environment)
         func owners(of count: Int) -> [CustomerID] {
-            let model = SlowModel(log: Array(log.prefix(count)))
+            let known = log.prefix(count)
+            let model = SlowModel(log: Array(known))
+            // By what is linked so far: of later links it does not know.
+            let shown = Self.name(of: purchase, in: noted.environment, by: known)
             return SimulatedCalls.customers.filter { customer in
                 let state = model.show(
                     customer: customer.text,
@@ -50,7 +52,11 @@ struct OwnerChangeLaw {
     }
 
     /// The name under which a purchase is shown (P13).
-    private func name(of purchase: PurchaseName, in environment: StoreEnvironment) -> String {
+    private static func name(
+        of purchase: PurchaseName,
+        in environment: StoreEnvironment,
+        by log: ArraySlice<RecordedEvent>
+    ) -> String {
         var links = SlowLinks()
         for event in log.lazy.map(\.event)
         where event.kind == .purchaseLinked && event.environment == environment {

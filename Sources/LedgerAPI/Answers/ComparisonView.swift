@@ -106,6 +106,16 @@ package struct ComparisonView: Described {
     /// Makes an answer.
     package init(customers: [SeenCustomer]) { self.customers = customers }
 
+    /// What it says of each who was asked about; nil: it passes over somebody.
+    package func whole(of question: ComparisonQuestion) -> [SeenCustomer]? {
+        let isWhole =
+            customers.count == question.customers.count
+            && customers.allSatisfy { seen in
+                !seen.accounts.isEmpty && !seen.accounts.contains { $0.names.isEmpty }
+            }
+        return isWhole ? customers : nil
+    }
+
     /// Its members, in the order in which they are written.
     package static let fields = Fields(
         "ComparisonView",

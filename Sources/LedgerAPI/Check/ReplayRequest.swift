@@ -5,6 +5,9 @@ package struct ReplayRequest: Described {
     /// Decision tokens that are asked again; nil: none are.
     package var tokens: [GivenToken]?
 
+    /// Tokens of one request, at most: whom each names is noted.
+    package static let tokenLimit = 10_000
+
     /// Makes a request.
     package init(customer: String? = nil, tokens: [GivenToken]? = nil) {
         self.customer = customer

@@ -35,16 +35,17 @@ extension Call {
         )
     }
 
-    /// The same of a customer whom the answer names, and of a question that backends ask, too.
+    /// The same of customers whom the body or the answer names, and of a question that backends ask, too.
     ///
     /// `action`: the route's operation.
-    func access(
-        to customer: CustomerID,
+    func looks(
+        at customers: [CustomerID],
         in environment: StoreEnvironment,
         _ action: String
-    ) -> CustomerAccess? {
-        noted(isAskedByBackends: true).map {
-            access(to: customer, in: environment, by: $0, action, accessReason)
+    ) -> [CustomerAccess] {
+        guard let id = noted(isAskedByBackends: true) else { return [] }
+        return customers.enumerated().map { place, customer in
+            access(to: customer, in: environment, by: id, action, accessReason, place)
         }
     }
 

@@ -66,7 +66,7 @@ extension RouteTable {
                 then, and the evidence is judged again.
                 """,
             access: .keys([.audit]),
-            parameters: pointParameters,
+            parameters: pointParameters + [Route.reasonParameter],
             body: Route.Body(shape: .described(ReplayRequest.self), byteLimit: catalogByteLimit),
             answers: [
                 Route.Reply(status: 200, text: "As `replay`", shape: .described(ReplayAnswer.self))
@@ -80,7 +80,7 @@ extension RouteTable {
     private static func replay(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let asked = try call.askedReplay()
         // Whoever is shown no names would learn who is known, and whose token is whose.
-        guard !asked.namesSomebody || call.caller.has(anyOf: [.read, .support]) else {
+        guard asked.customers.isEmpty || call.caller.has(anyOf: [.read, .support]) else {
             throw Problem(.forbidden, Call.namesOfAuditors)
         }
         let environment = try call.environment()
@@ -101,9 +101,7 @@ extension RouteTable {
                 tokens: { left.popFirst() }
             )
         }
-        if let customer = asked.customer,
-            let access = call.access(to: customer, in: environment, "replayLedger")
-        {
+        for access in call.looks(at: asked.customers, in: environment, "replayLedger") {
             service.accesses.add(access)
         }
         return Answer(answer)
@@ -163,9 +161,11 @@ private struct AskedReplay {
     /// Each nil where it is no token, and who is meant; nil: none are asked again.
     var tokens: [(token: DecisionToken?, customer: CustomerID?)]?
 
-    /// Whether whoever asks shows that they know a name.
-    var namesSomebody: Bool {
-        customer != nil || tokens?.contains { $0.customer != nil } == true
+    /// Who is named, each once.
+    var customers: [CustomerID] {
+        var met: Set<CustomerID> = []
+        return ([customer] + (tokens ?? []).map(\.customer)).compactMap(\.self)
+            .filter { met.insert($0).inserted }
     }
 }
 
@@ -176,6 +176,13 @@ extension Call {
             request = try ReplayRequest.fields.read(object("customer", "tokens"))
         } catch let fault as InputFault {
             throw Problem(fault)
+        }
+        guard request.tokens?.count ?? 0 <= ReplayRequest.tokenLimit else {
+            throw Problem(
+                .invalidValue,
+                "expected \(ReplayRequest.tokenLimit) tokens at most",
+                path: "tokens"
+            )
         }
         var asked = AskedReplay()
         asked.customer = try request.customer.map { try Self.customer($0, "customer") }

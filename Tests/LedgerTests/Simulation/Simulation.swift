@@ -274,12 +274,11 @@ actor Simulation {
 
     private func closeAndOpen() throws {
         waiting = []
-        // What may go wrong as it draws in goes wrong here.
+        // What may go wrong as it draws in goes wrong here, but for new streams that nobody was told of.
         try takeOver()
         do {
             try close()
         } catch let error where error is SimulatedCrash || error is LogStorageFault {
-            // But for new streams of a commit that stands and that nobody was told of.
             note("not closed: \(error)")
             if !disk.isDown { disk.crash() }
             return try recover()

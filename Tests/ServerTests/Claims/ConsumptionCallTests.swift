@@ -50,14 +50,7 @@ struct `Consumption over HTTP` {
             #expect(sent["deliveryStatus"] == "UNDELIVERED_QUALITY_ISSUE")
             #expect(sent["sampleContentProvided"] == .bool(true))
             #expect(sent["refundPreference"] == "GRANT_FULL")
-            try await server.service.accesses.stop()
-            var filter = EventFilter(sequences: size ..< .max)
-            filter.kind = .accessLogged
-            var noted: [JSONValue] = []
-            try server.ledger.questions.events(filter) { _, event in
-                noted.append(event)
-                return true
-            }
+            let noted = try await server.noted(from: size)
             #expect(noted.map { $0["data"]?["action"]?.string } == ["tellConsumption"])
             #expect(noted.map { $0["data"]?["reason"]?.string } == ["ticket 12"])
             #expect(noted.first?["subject"]?.string?.contains(AppStoreWorld.account) == true)

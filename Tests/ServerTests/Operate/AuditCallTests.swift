@@ -87,7 +87,9 @@ struct `An audit over HTTP` {
     {
         try await TestServer.with { server in
             try server.publishCatalog()
-            _ = try await server.post("/v1/customers/alice-1/grants", #"{"tier":"pro"}"#)
+            for name in ["alice-1", "bob-1"] {
+                _ = try await server.post("/v1/customers/\(name)/grants", #"{"tier":"pro"}"#)
+            }
             let shown = try await server.get("/v1/customers/alice-1?at=2026-11-01T00:00:00Z")
             let token = try #require(shown.json["token"]?.string)
             let tokens = #"[{"token":"\#(token)"},{},{"token":"\#(token)","customer":"bob-1"}]"#
@@ -97,23 +99,41 @@ struct `An audit over HTTP` {
             let named = #"{"tokens":[{"token":"\#(token)","customer":"alice-1"}]}"#
             #expect(try await server.post(path, named, as: .audit).status == 403)
             let key = server.auditorKey
-            let answer = try await server.send(.post, path, credential: key, body: asked)
+            let answer = try await server.send(
+                .post,
+                path,
+                credential: key,
+                headers: [.accessReason: "ticket 12"],
+                body: asked
+            )
             #expect(answer.status == 200, "\(answer.body)")
             #expect(answer.json["events"] == .integer(1))
             let found = try #require(answer.json["tokens"])
             let counts = ["same", "malformed", "other_customer", "differs"].map { found[$0] }
             #expect(counts == [.integer(1), .integer(1), .integer(1), .integer(0)])
             #expect(answer.json["ok"]?.bool == false)
-            try await server.service.accesses.stop()
-            var filter = EventFilter(sequences: 0 ..< .max)
-            filter.customer = "alice-1"
-            filter.kind = .accessLogged
-            var noted: [String?] = []
-            try server.ledger.questions.events(filter) { _, event in
-                noted.append(event["data"]?["action"]?.string)
-                return true
+            let noted = try await server.noted()
+            let looks = noted.map {
+                [$0["data"]?["action"]?.string, $0["data"]?["reason"]?.string]
             }
-            #expect(noted == ["replayLedger"])
+            #expect(looks == [["replayLedger", "ticket 12"], ["replayLedger", "ticket 12"]])
+            // Whom a token is held against as well.
+            #expect(
+                Set(noted.map { $0["subject"]?.string }) == ["customer/alice-1", "customer/bob-1"]
+            )
+        }
+    }
+
+    @Test func `asks so many tokens again as one request may have`() async throws {
+        try await TestServer.with { server in
+            for (count, status) in [(0, 200), (1, 400)] {
+                let tokens = ReplayRequest.tokenLimit + count
+                let body =
+                    #"{"tokens":["# + Array(repeating: "{}", count: tokens).joined(separator: ",")
+                    + "]}"
+                let answer = try await server.post("/v1/replay", body, as: .audit)
+                #expect(answer.status == status, "\(answer.body.prefix(300))")
+            }
         }
     }
 

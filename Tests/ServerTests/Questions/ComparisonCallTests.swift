@@ -57,6 +57,28 @@ struct `A comparison over HTTP` {
         }
     }
 
+    @Test func `is not understood where somebody is passed over`() throws {
+        let customers = ["alice", "bob"].map { KnownElsewhere(names: [$0], purchases: []) }
+        let question = ComparisonQuestion(customers: customers)
+        let nothing = #"{"tier":"free","validUntil":null,"features":{},"purchases":[],"grants":[],"#
+        let json = try JSONValue(parsing: Array((nothing + #""trials":[],"warnings":[]}"#).utf8))
+        let state = try StateContent.fields.read(json)
+        func seen(_ names: [String]...) -> SeenCustomer {
+            SeenCustomer(
+                accounts: names.map { SeenCustomer.Account(names: $0, state: state) },
+                absences: []
+            )
+        }
+        let alice = seen(["alice"])
+        for (others, isWhole) in [
+            ([seen(["bob"])], true), ([], false), ([seen()], false),
+            ([seen([])], false), ([seen(["bob"]), alice], false),
+        ] {
+            let view = ComparisonView(customers: [alice] + others)
+            #expect((view.whole(of: question) != nil) == isWhole, "\(others)")
+        }
+    }
+
     @Test func `takes no more at once than it says, and no customer without a name`() async throws {
         try await Self.with { server, _ in
             func asked(_ names: [String], _ count: Int) async throws -> TestAnswer {

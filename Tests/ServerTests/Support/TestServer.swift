@@ -273,3 +273,19 @@ extension TestServer {
         try await send(.post, path, credential: keys[scope], headers: headers, body: body)
     }
 }
+
+extension TestServer {
+    /// The accesses that stand in the log once it takes no more, from a sequence on, of one customer or of all.
+    func noted(of customer: CustomerID? = nil, from size: UInt64 = 0) async throws -> [JSONValue] {
+        try await service.accesses.stop()
+        var filter = EventFilter(sequences: size ..< .max)
+        filter.customer = customer
+        filter.kind = .accessLogged
+        var noted: [JSONValue] = []
+        try ledger.questions.events(filter) { _, event in
+            noted.append(event)
+            return true
+        }
+        return noted
+    }
+}

@@ -65,9 +65,8 @@ extension RouteTable {
         switch outcome {
         case .refused(let refusal): throw Problem(refusal)
         case .answered(let found):
-            if let looked = found.question.customer.flatMap({ CustomerID($0) }),
-                let access = call.access(to: looked, in: token.environment, "repeatDecision")
-            {
+            let looked = [found.question.customer.flatMap { CustomerID($0) }].compactMap(\.self)
+            for access in call.looks(at: looked, in: token.environment, "repeatDecision") {
                 service.accesses.add(access)
             }
             return Answer(bytes: found.text.bytes, mediaType: "application/json")

@@ -15,12 +15,11 @@ struct ComparingServer: ComparisonPlace {
     }
 
     func see(_ customers: [KnownElsewhere]) throws -> [SeenCustomer] {
-        let question = AnswerText(ComparisonQuestion(customers: customers))
-        let call = ServerCall.post(path, query, written: question)
+        let question = ComparisonQuestion(customers: customers)
+        let call = ServerCall.post(path, query, written: AnswerText(question))
         return try client.read(call.untilDone) { json in
             // What cannot be read is told of, and not why.
-            let seen = (try? ComparisonView.fields.read(json))?.customers
-            return seen?.count == customers.count ? seen : nil
+            (try? ComparisonView.fields.read(json))?.whole(of: question)
         }
     }
 

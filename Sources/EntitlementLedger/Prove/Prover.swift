@@ -25,4 +25,11 @@ public struct Prover: Sendable {
             try NoteSigner(name: identity.origin, privateKey: opened.whole.checkpointKey)
         }
     }
+
+    /// Seals what machines of a cluster hold in common, for a purpose such as `deliveries`.
+    ///
+    /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
+    package func seal(for purpose: String) throws -> HeldSeal {
+        HeldSeal(try opened.whole.checkpointKey, for: purpose)
+    }
 }

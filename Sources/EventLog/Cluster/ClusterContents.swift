@@ -73,6 +73,16 @@ package protocol ClusterContents: Sendable {
     func members() throws -> [ClusterMember]
 }
 
+extension ClusterContents {
+    /// What machines said of the copies that they made, sealed, in the order of their names; one is left out.
+    func copies(but name: String) throws -> [(machine: String, sealed: [UInt8])] {
+        try members().compactMap { machine in
+            guard machine.name != name else { return nil }
+            return try held(machine.copiesName).map { (machine.name, $0) }
+        }
+    }
+}
+
 /// A node as the others know it.
 package struct ClusterMember: Sendable, Equatable {
     /// Its name, one in the cluster.
@@ -94,4 +104,10 @@ package struct ClusterMember: Sendable, Equatable {
         self.generation = generation
         self.age = age
     }
+
+    /// Under which name is held what it said of the copies that it made.
+    package var copiesName: String { Self.copiesName(of: name) }
+
+    /// The same of the machine of a name.
+    package static func copiesName(of name: String) -> String { "copies/" + name }
 }

@@ -119,6 +119,11 @@ extension NodeLog: ErasureJournal {
     }
 
     /// See `ErasureJournal`.
+    package func copiesOfOthers() throws -> [(machine: String, sealed: [UInt8])] {
+        try asking { try contents.copies(but: name) }
+    }
+
+    /// See `ErasureJournal`.
     package func keepersOfReplaced() throws -> [String] {
         try asking { try contents.keepersOfReplaced() }
     }

@@ -52,6 +52,11 @@ package protocol ErasureJournal: Sendable {
     /// - Throws: `LogStorageFault`.
     func otherMembers() throws -> [ClusterMember]
 
+    /// What other machines said last of the copies that they made, sealed, in the order of their names.
+    ///
+    /// - Throws: `LogStorageFault`.
+    func copiesOfOthers() throws -> [(machine: String, sealed: [UInt8])]
+
     /// What of the cluster's database keeps what was replaced, a sentence each: slots, transactions, a standby.
     ///
     /// - Throws: `LogStorageFault`.

@@ -143,6 +143,20 @@ extension LMDBVault {
         return behind.map(\.name)
     }
 
+    /// The copies that other machines made, in the order of their names, each named by its machine; none for a vault
+    /// that is one machine's.
+    package func copiesOfOthers() throws -> [MachineCopies] {
+        let seal = copiesSeal
+        return try (turn.withLock(\.journal)?.copiesOfOthers() ?? []).map { machine, sealed in
+            // What opens no more is named as such.
+            let copies = try? MachineCopies(opening: sealed, by: seal, of: machine)
+            return (copies ?? .unread).named(by: machine)
+        }
+    }
+
+    /// Seals what a machine says of the copies that it made.
+    package var copiesSeal: HeldSeal { HeldSeal(checkpointKey, for: "copies") }
+
     /// What of the cluster's database keeps what was replaced; nothing for a vault that is one machine's.
     func keepersOfReplaced() throws -> [String] {
         try turn.withLock(\.journal)?.keepersOfReplaced() ?? []

@@ -8,10 +8,6 @@ import LMDB
 /// What an erasure does to copies that the product made: backups of the vault are brought up to its
 /// generation; what it cannot reach is named.
 extension LMDBVault {
-    /// Days after which a backup is to be deleted.
-    private static let backupDays: Int64 = 30
-    private static let millisecondsPerDay: Int64 = 86_400_000
-
     /// The ledger's directory: the vault's is one of its folders.
     private var ledgerPath: String {
         URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
@@ -19,53 +15,15 @@ extension LMDBVault {
 
     /// See `Vault`.
     package func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies {
-        let keys = epochs
-        var copies = ErasedCopies(generation: keys.generation)
-        for backup in try BackupList.read(ledgerPath: ledgerPath).backups {
-            // What cannot be read, or holds no keys, was not reached.
-            let held = try? DurableFile.read(Self.keysFile(of: backup)).map(EpochKeys.generation)
-            if held == keys.generation {
-                copies.reached.append(backup.path)
-            } else {
-                copies.missed.append(.init(path: backup.path, until: until(backup)))
-            }
-        }
-        copies.exports = try exports(holding: Set(streams))
-        copies.machines = try machines(before: keys.generation)
+        let streams = Set(streams)
+        var copies = ErasedCopies(generation: epochs.generation)
+        let own = try MachineCopies(ofLedgerAt: ledgerPath)
+        copies.add(own, holding: streams, now: clock())
+        copies.machines = try machines(before: copies.generation)
+        // They have said by now how far their backups are.
+        for made in try copiesOfOthers() { copies.add(made, holding: streams, now: clock()) }
         copies.database = try keepersOfReplaced()
         return copies
-    }
-
-    private func until(_ backup: BackupList.Entry) -> Int64 {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        // A time that cannot be read is no reason to keep the backup longer.
-        let made =
-            (try? style.parse(backup.at)).map { Int64($0.timeIntervalSince1970 * 1000) } ?? clock()
-        return made + Self.backupDays * Self.millisecondsPerDay
-    }
-
-    /// The exports that hold one of these streams, or a range of everything; the list itself where a
-    /// line of it cannot be read.
-    private func exports(holding streams: Set<UInt64>) throws -> [String] {
-        struct Line: Decodable {
-            var path: String
-            var streams: [UInt64]?
-        }
-        let decoder = JSONDecoder()
-        let listOfExports = URL(filePath: path).deletingLastPathComponent()
-            .appending(path: LedgerDirectory.exportsName).path(percentEncoded: false)
-        var paths: Set<String> = []
-        for line in try LedgerDirectory.exports(at: ledgerPath) {
-            // What is no line may have named anybody's: whoever erases has to look.
-            guard let export = try? decoder.decode(Line.self, from: Data(line.utf8)) else {
-                paths.insert(listOfExports)
-                continue
-            }
-            if export.streams?.contains(where: streams.contains) ?? true {
-                paths.insert(export.path)
-            }
-        }
-        return paths.sorted()
     }
 
     private static func keysFile(of backup: BackupList.Entry) -> String {

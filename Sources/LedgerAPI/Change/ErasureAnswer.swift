@@ -187,7 +187,12 @@ public struct ErasureReceipt: Described {
             "Of the vault's epoch keys; it counts the erasures"
         )
         Field("backups", \.backups, .object)
-        Field("exports", \.exports, .list(.text), "Exports that hold it")
+        Field(
+            "exports",
+            \.exports,
+            .list(.text),
+            "Exports that hold it; another machine's: its name and a colon before the path"
+        )
         Field(
             "machines",
             \.machines,

@@ -14,6 +14,8 @@ extension ClusterNode {
         // A key that was revoked is not taken back from a database that was restored.
         try CommonFiles.meet(at: open.directory.path, in: journal, confirm: requireNothingLost)
         if !isLeading { try log.followCheckpoints() }
+        // First: who hears that this node followed an erasure looks at what it said of its copies.
+        try tellCopies()
         try meetOthers(at: now)
     }
 

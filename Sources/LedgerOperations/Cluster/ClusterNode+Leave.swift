@@ -56,6 +56,7 @@ extension ClusterNode {
             let webhooks = try Webhooks(ofLedgerAt: path, node.open.ledger, sharedIn: deliveries)
             defer { webhooks.close() }
             try webhooks.share?.follow()
+            try node.listCopiesOfOthers()
         } catch {
             node.open.close(after: error)
             throw error

@@ -47,6 +47,8 @@ package final class ClusterNode: Sendable {
         var isDamaged = false
         /// When what all nodes hold in common was looked at last.
         var lookedAt: Int64 = .min
+        /// What this node said last of the copies that it made; nil: it does not know.
+        var told: ToldCopies?
         /// The machines of the cluster, as they were read of last, and when that began.
         var members: (all: [ClusterMember], readAt: Int64) = ([], 0)
     }

@@ -48,7 +48,7 @@ package final class Webhooks: Sendable {
         let store = try DeliveryStore(path: folder)
         (self.store, self.ledger) = (store, ledger)
         share = try journal.map {
-            DeliveryShare(store, in: $0, sealedBy: try ledger.prover.deliverySeal())
+            DeliveryShare(store, in: $0, sealedBy: try ledger.prover.seal(for: "deliveries"))
         }
     }
 

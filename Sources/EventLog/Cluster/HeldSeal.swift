@@ -1,16 +1,15 @@
-import Crypto
-import EventLog
+package import Crypto
 
-/// Seals what machines of a cluster hold in common of what is told to others (AES-256-GCM, under a key that is
-/// derived from the ledger's): an address may be a secret, and a database's operator is not to know who could
-/// use what.
-package struct DeliverySeal: Sendable {
+/// Seals what machines of a cluster hold in common beside log and vault (AES-256-GCM, under a key that is derived
+/// from the ledger's): an address or a path may be a secret, and a database's operator is not to know it.
+package struct HeldSeal: Sendable {
     private let key: SymmetricKey
 
-    init(_ ledgerKey: Curve25519.Signing.PrivateKey) {
+    /// Derives the key for a purpose, such as `deliveries`, of the key that signs the ledger's checkpoints.
+    package init(_ ledgerKey: Curve25519.Signing.PrivateKey, for purpose: String) {
         key = SymmetricKey(
             data: HMAC<SHA256>.authenticationCode(
-                for: Array("entitlement-ledger/deliveries".utf8),
+                for: Array("entitlement-ledger/\(purpose)".utf8),
                 using: SymmetricKey(data: ledgerKey.rawRepresentation)
             )
         )
@@ -31,16 +30,7 @@ package struct DeliverySeal: Sendable {
         guard let box = try? AES.GCM.SealedBox(combined: bytes),
             // The same.
             let plain = try? AES.GCM.open(box, using: key, authenticating: Array(words.utf8))
-        else { throw LogStorageFault(.damaged, "what is told to others opens no more: \(words)") }
+        else { throw LogStorageFault(.damaged, "what the cluster holds opens no more: \(words)") }
         return Array(plain)
-    }
-}
-
-extension Prover {
-    /// Seals what machines of a cluster hold in common of what is told to others.
-    ///
-    /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
-    package func deliverySeal() throws -> DeliverySeal {
-        DeliverySeal(try opened.whole.checkpointKey)
     }
 }

@@ -22,6 +22,7 @@ from harness.server import UNLIMITED, exchange
 from restores import is_level, restored
 from serverfaults import CLIENTS, LEASE, PATIENCE, away, ended, keys_changed, known, left, refilled, stopped, \
     wait
+import consoles
 import http.client
 import receivers
 
@@ -264,7 +265,7 @@ def run(tool, folder, pair, chance, kills):
         erasures.stop_within(chance)
         erasures.without_one()
         refilled(cluster, chance)
-        changed = keys_changed(cluster) + known(cluster)
+        changed = keys_changed(cluster) + known(cluster) + consoles.check(cluster)
         for client in clients:
             client.ending.set()
         for client in clients:

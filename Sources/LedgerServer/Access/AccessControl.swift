@@ -223,11 +223,13 @@ final class AccessControl: Sendable {
         return session.caller
     }
 
-    /// Who is signed in; nil: nobody, or their key was taken back.
+    /// Who is signed in, here or at the machine of a cluster that passes the call on; nil: nobody, or their key was
+    /// taken back.
     private func session(
         _ exchange: Exchange,
         of holder: PageCookie.Holder = .console
     ) -> PageSessions.Session? {
+        if let session = exchange.session { return session }
         guard let secret = PageCookie.value(in: exchange.requestHeaders, of: holder) else {
             return nil
         }
@@ -263,7 +265,12 @@ final class AccessControl: Sendable {
 
     /// Whether a key counts still, and has one of some scopes.
     func may(_ scopes: ScopeSet, key id: String, at now: Instant) -> Bool {
-        authenticator.scopes(ofKey: id, at: now)?.allows(anyOf: scopes) ?? false
+        self.scopes(ofKey: id, at: now)?.allows(anyOf: scopes) ?? false
+    }
+
+    /// What a key may; nil: it does not count any more.
+    func scopes(ofKey id: String, at now: Instant) -> ScopeSet? {
+        authenticator.scopes(ofKey: id, at: now)
     }
 
     private func credential(_ exchange: Exchange) -> Authentication<Caller> {

@@ -44,7 +44,7 @@ struct AccessPassing: Sendable {
         call.headers.add(name: "content-type", value: "application/json")
         call.headers.add(
             name: HTTPField.Name.ledgerNode.rawName,
-            value: try ticket.text(of: node.name, isOwners: true, at: now)
+            value: try ticket.text(of: node.name, for: .owner, at: now)
         )
         let body = JSONValue.members(["accesses": .array(accesses.map(\.passed))]).description
         call.body = .bytes(ByteBuffer(string: body))

@@ -29,13 +29,15 @@ struct LeaderCall: Sendable {
     private static let ownFields: Set<Name> = [
         "connection", "content-length", "expect", "host", "keep-alive", "te", "trailer",
         "transfer-encoding", "upgrade", "accept-encoding", "ledger-node", "proxy-authorization",
-        // Who is signed in to pages is signed in at one machine.
+        // Who is signed in to pages is signed in at one machine, which says so.
         "cookie",
     ]
     /// Fields of an answer that its caller is told.
     private static let toldFields: Set<Name> = [
         "ledger-sequence", "link", "location", "retry-after", "www-authenticate",
         "content-disposition",
+        // Of pages.
+        "content-security-policy", "referrer-policy", "cross-origin-opener-policy", "x-robots-tag",
     ]
 
     /// Nobody is followed elsewhere: whoever is asked is told a credential.
@@ -54,7 +56,10 @@ struct LeaderCall: Sendable {
         guard !node.hasEnded else {
             throw Problem(.readOnly, "the cluster has ended: its ledger goes on elsewhere")
         }
-        guard ticketOf(request, exchange) == false, let address = node.leaderToAsk else {
+        // What was passed on to this machine ends here.
+        guard service.holder(request.headers, at: exchange.now) == nil,
+            let address = node.leaderToAsk
+        else {
             throw Problem(.noLeader, "no machine of the cluster leads now", retryAfter: 1)
         }
         let (status, headers, bytes) = try await reply(
@@ -74,11 +79,6 @@ struct LeaderCall: Sendable {
             try await reach(size)
         }
         return answer
-    }
-
-    /// Whether it was passed on to this machine already: then it ends here.
-    private func ticketOf(_ request: Request, _ exchange: Exchange) -> Bool {
-        ticket.isPassedOn(request.headers, at: exchange.now).isPassedOn
     }
 
     private func call(
@@ -107,7 +107,8 @@ struct LeaderCall: Sendable {
             name: HTTPField.Name.ledgerNode.rawName,
             value: try ticket.text(
                 of: node.name,
-                isOwners: exchange.caller == .owner,
+                for: exchange.caller == .owner
+                    ? .owner : exchange.session.map { .session($0) } ?? .credential,
                 at: exchange.now
             )
         )

@@ -1,3 +1,4 @@
+import EntitlementLedger
 import Entitlements
 import EventLog
 import HTTPTypes
@@ -17,9 +18,9 @@ extension LedgerService {
     /// Whether what changes the ledger is done here.
     var leads: Bool { cluster?.isLeading ?? true }
 
-    /// Whether another machine passes on a call of its ledger's owner.
-    func isOwners(_ headers: HTTPFields, at now: Instant) -> Bool {
-        nodeTicket?.isPassedOn(headers, at: now).isOwners ?? false
+    /// As whom another machine passes a call on; nil: none does.
+    func holder(_ headers: HTTPFields, at now: Instant) -> NodeTicket.Holder? {
+        nodeTicket?.holder(headers, at: now) { access.scopes(ofKey: $0, at: now) }
     }
 
     /// Ends a machine whose files are not what was written: the cluster holds all of it, and it fills them again
@@ -49,6 +50,15 @@ extension LedgerService {
             // A flow may begin beside another.
             faults.note(error, of: "flows")
         }
+    }
+
+    /// Says how far the log is by then, so that a machine which passed a form on has what came of it when it leads to
+    /// the next page.
+    func tellSize(in answer: inout Answer) async throws {
+        guard cluster != nil, answer.headers[.ledgerSequence] == nil else { return }
+        answer.headers[.ledgerSequence] = String(
+            try await blocking { try self.ledger.questions.size() }
+        )
     }
 
     /// Says of which history an answer's size is: who goes on at another machine, or after the cluster's

@@ -82,7 +82,12 @@ struct LedgerResponder: HTTPResponder {
         let route = target.route
         exchange.target = target
         let customer = path.customer
-        let isOwners = isOwners || service.isOwners(request.headers, at: exchange.now)
+        var isOwners = isOwners
+        switch service.holder(request.headers, at: exchange.now) {
+        case .owner: isOwners = true
+        case .session(let session): exchange.session = session
+        case .credential, nil: break
+        }
         exchange.caller =
             isOwners && service.access.isUnnamed(exchange)
             ? .owner : try service.access.admit(route, customer, &exchange)
@@ -135,14 +140,14 @@ struct LedgerResponder: HTTPResponder {
     ) async throws -> Answer {
         let access = try call.access(route)
         guard access == nil || service.accesses.hasRoom else { throw Problem.accessesFull }
-        // Who looks at whom is a record, too.
-        let isLeaders = route.isChange || access != nil
-        if isLeaders, let leader = service.leaderCall {
+        if route.isChange, let leader = service.leaderCall {
             return try await leader.answer(request, call.body, exchange)
         }
         var answer = try await route.handler(call, service)
+        if route.isChange, route.isPage { try await service.tellSize(in: &answer) }
         try await service.nameHistory(of: &answer)
-        if isLeaders { try await service.confirmLease() }
+        if route.isChange { try await service.confirmLease() }
+        // Behind the answer, where the cluster is led: who looks at whom is a record, too.
         if let access { service.accesses.add(access) }
         return answer
     }

@@ -27,12 +27,17 @@ extension PageTable {
             "Signs in.",
             .visitor,
             fields: ["key", "code", "next", "username"],
+            isLocal: true,
             signIn
         ),
-        .form("/console/logout", "signOut", "Signs out.", .visitor, fields: []) {
-            call,
-            _,
-            service in
+        .form(
+            "/console/logout",
+            "signOut",
+            "Signs out.",
+            .visitor,
+            fields: [],
+            isLocal: true
+        ) { call, _, service in
             if let secret = PageCookie.value(in: call.headers) {
                 service.access.sessions.end(secret)
             }

@@ -62,7 +62,8 @@ extension Route {
 
     /// What a form of a page sends, with the fields that it has.
     ///
-    /// It is refused unless a page of ours, shown to the same person, made the form.
+    /// It is refused unless a page of ours, shown to the same person, made the form. `isLocal`: it changes nothing of
+    /// the ledger; in a cluster another one is passed on to the machine that leads.
     static func form(
         _ template: String,
         _ operation: String,
@@ -70,6 +71,7 @@ extension Route {
         _ access: Access,
         fields: [String],
         isLogged: Bool = false,
+        isLocal: Bool = false,
         byteLimit: Int = RouteTable.smallBodyLimit,
         _ take: @escaping @Sendable (Call, Query, LedgerService) async throws -> Answer
     ) -> Route {
@@ -82,7 +84,9 @@ extension Route {
             parameters: Call.pageParameters,
             body: Body(shape: .text, byteLimit: byteLimit),
             answers: [Reply(status: 303, text: "Where to go on", shape: nil)],
+            problems: isLocal ? [] : [.readOnly],
             isLogged: isLogged,
+            isLocal: isLocal,
             handler: { call, service in
                 try await take(call, call.form(fields, byteLimit: byteLimit), service)
             }

@@ -17,6 +17,16 @@ final class PageSessions: Sendable {
         fileprivate var begunAt: Instant
         /// When they asked last.
         fileprivate var usedAt: Instant
+
+        /// One of another machine of a cluster, as it says so with a call that it passes on.
+        init(passedOnFor caller: Caller, formToken: String, at now: Instant) {
+            self.init(caller: caller, formToken: formToken, begunAt: now, usedAt: now)
+        }
+
+        fileprivate init(caller: Caller, formToken: String, begunAt: Instant, usedAt: Instant) {
+            (self.caller, self.formToken) = (caller, formToken)
+            (self.begunAt, self.usedAt) = (begunAt, usedAt)
+        }
     }
 
     /// Milliseconds without a request after which a session is over.

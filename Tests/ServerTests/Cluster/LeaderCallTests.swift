@@ -23,4 +23,18 @@ struct `Calls of a cluster` {
             asked.map(\.operation) == ["listWebhooks", "readWebhook", "listWebhookDeliveries"]
         )
     }
+
+    /// Forms of pages that change nothing of a ledger.
+    private static let localForms: Set<String> = [
+        "auditFromPage", "beginSession", "createKeyFromPage", "leaveAccount", "revokeKeyFromPage",
+        "signIn", "signOut", "tryCatalogFromPage",
+    ]
+
+    @Test func `are forms, too, that change the ledger`() {
+        let forms = PageTable.routes.filter { $0.method == .post }
+        #expect(Set(forms.filter { !$0.isChange }.map(\.operation)) == Self.localForms)
+        #expect(forms.contains { $0.operation == "sendGrantForm" && $0.isChange })
+        // Pages are made of the machine's own files; who looked is noted behind them.
+        #expect(PageTable.routes.filter { $0.method == .get && $0.isChange }.isEmpty)
+    }
 }

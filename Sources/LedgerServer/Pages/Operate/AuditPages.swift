@@ -20,6 +20,7 @@ extension PageTable {
             "Audits the ledger, and shows what was found.",
             .page([.audit]),
             fields: ["scope"],
+            isLocal: true,
             runAudit
         ),
     ]

@@ -27,6 +27,7 @@ extension PageTable {
             "What is wrong with a catalog, what differs, and whom it affects; records nothing.",
             .page([.read, .support]),
             fields: ["document", "effective"],
+            isLocal: true,
             byteLimit: formByteLimit,
             draft
         ),

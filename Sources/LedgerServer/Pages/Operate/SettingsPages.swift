@@ -22,6 +22,7 @@ extension PageTable {
             .page([.admin]),
             fields: Scope.allCases.map { SettingsPage.field(ofScope: $0.rawValue) }
                 + ["name", "days"],
+            isLocal: true,
             createKey
         ),
         .form(
@@ -29,7 +30,8 @@ extension PageTable {
             "revokeKeyFromPage",
             "Ends a key.",
             .page([.admin]),
-            fields: ["key"]
+            fields: ["key"],
+            isLocal: true
         ) { call, form, service in
             let id = form[.key] ?? ""
             try await changeKeys(service) { file in

@@ -65,7 +65,8 @@ extension PageTable {
             "\(form.rawValue)InSimulator",
             summary,
             .page([.admin]),
-            fields: fields + [QueryName.search.rawValue]
+            fields: fields + [QueryName.search.rawValue],
+            isLocal: true
         ) { call, sent, service in
             let desk = try desk(service)
             guard let address = service.address else {

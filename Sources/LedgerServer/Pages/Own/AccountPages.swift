@@ -35,6 +35,7 @@ extension PageTable {
             "Lets a customer in whose app sends their token, and leads to a page.",
             .ownPage,
             fields: ["next"],
+            isLocal: true,
             beginSession
         ),
         .ownForm(
@@ -44,10 +45,14 @@ extension PageTable {
             fields: ["confirm"],
             askForErasure
         ),
-        .form("/account/logout", "leaveAccount", "Signs the customer out.", .ownPage, fields: []) {
-            call,
-            _,
-            service in
+        .form(
+            "/account/logout",
+            "leaveAccount",
+            "Signs the customer out.",
+            .ownPage,
+            fields: [],
+            isLocal: true
+        ) { call, _, service in
             if let secret = PageCookie.value(in: call.headers, of: .customer) {
                 service.access.sessions.end(secret)
             }

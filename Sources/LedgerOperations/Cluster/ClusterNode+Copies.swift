@@ -52,8 +52,8 @@ extension ClusterNode {
     private func takeUpCopies() throws -> ToldCopies {
         guard let held = try journal.held(copiesName) else { return ToldCopies() }
         let seal = open.directory.vault.copiesSeal
-        // What opens no more is replaced by what stands here.
-        if let copies = try? MachineCopies(opening: held, by: seal, of: name) {
+        // What opens no more, or was not read there, is replaced by what stands here.
+        if let copies = try? MachineCopies(opening: held, by: seal, of: name), copies != .unread {
             do {
                 try copies.list(inLedgerAt: open.directory.path)
             } catch let fault as LedgerOpenFault where fault.code == .damaged {

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Notes who saw or changed whom, behind the answers: nobody waits for the disk.
 ///
-/// What cannot be written, because the disk is full say, waits and is written with the next access,
-/// at the latest when the server stops; where there is no room to wait nobody is let in.
+/// What cannot be written, because the disk is full say, or nobody leads a cluster, waits and is tried again, at the
+/// latest when the server stops; where there is no room to wait nobody is let in.
 final class AccessLog: Sendable {
     private let ledger: Ledger
     private let logger: Logger
@@ -19,12 +19,16 @@ final class AccessLog: Sendable {
     private struct State {
         var waiting: [CustomerAccess] = []
         var isWriting = false
+        /// Whether what was tried last could not be written.
+        var isHeldUp = false
     }
 
     /// Accesses that wait at most.
     static let limit = 10_000
     /// Accesses of one commit.
     private static let batchSize = 256
+    /// How long it waits until it tries again.
+    private static let pause = Duration.seconds(1)
 
     /// `record`: records them; nil: the ledger does.
     init(
@@ -49,7 +53,14 @@ final class AccessLog: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        if begins { pool.submit { [self] _ in write() } }
+        if begins { submit() }
+    }
+
+    /// Has the thread write, as long as it has not ended.
+    private func submit() {
+        pool.submit { [self] state in
+            if case .active = state { write() }
+        }
     }
 
     /// Writes what waits, and ends the thread; nothing may be added any more.
@@ -61,7 +72,7 @@ final class AccessLog: Sendable {
         logger.error("accesses to customers were not noted", metadata: ["count": "\(lost)"])
     }
 
-    /// Writes batch by batch until nothing waits or a batch fails.
+    /// Writes batch by batch until nothing waits; one that fails is tried again a moment later.
     private func write() {
         while true {
             let batch = state.withLock { state in
@@ -72,15 +83,32 @@ final class AccessLog: Sendable {
             guard !batch.isEmpty else { return }
             do {
                 try record(batch)
-                state.withLock { $0.waiting.removeFirst(batch.count) }
+                state.withLock { state in
+                    state.waiting.removeFirst(batch.count)
+                    state.isHeldUp = false
+                }
             } catch {
-                state.withLock { $0.isWriting = false }
-                logger.error(
-                    "accesses to customers wait to be noted",
-                    metadata: ["fault": "\(type(of: error))"]
-                )
+                tryAgain(after: error)
                 return
             }
+        }
+    }
+
+    private func tryAgain(after error: any Error) {
+        let isFirst = state.withLock { state in
+            defer { state.isHeldUp = true }
+            return !state.isHeldUp
+        }
+        if isFirst {
+            logger.error(
+                "accesses to customers wait to be noted",
+                metadata: ["fault": "\(type(of: error))"]
+            )
+        }
+        Task {
+            // Nobody cancels it.
+            try? await Task.sleep(for: Self.pause)
+            submit()
         }
     }
 }

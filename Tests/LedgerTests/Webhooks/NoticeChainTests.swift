@@ -120,6 +120,10 @@ struct `Changes of access` {
 
 /// How many random histories are tried.
 private enum RandomHistoriesSize {
-    static let count =
-        ProcessInfo.processInfo.environment["ENTITLE_LEDGER_HISTORIES"].flatMap(UInt64.init) ?? 24
+    /// In fewer too little changes.
+    private static let least: UInt64 = 24
+    static let count = max(
+        least,
+        ProcessInfo.processInfo.environment["ENTITLE_LEDGER_HISTORIES"].flatMap(UInt64.init) ?? 0
+    )
 }

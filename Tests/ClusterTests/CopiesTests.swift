@@ -99,8 +99,8 @@ extension Machine {
 
     fileprivate func noteExport(_ path: String, of streams: [UInt64]?) throws {
         let streams = streams.map { "\($0)" } ?? "null"
-        try LedgerDirectory.noteExport(
-            #"{"path":"\#(path)","streams":\#(streams)}"#,
+        try LedgerDirectory.noteExports(
+            [#"{"path":"\#(path)","streams":\#(streams)}"#],
             at: node.open.directory.path
         )
     }

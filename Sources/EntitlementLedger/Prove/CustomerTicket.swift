@@ -71,31 +71,25 @@ package struct CustomerTicket: Equatable, Sendable {
     /// What a ticket opens: one for something else opens nothing of it.
     package enum Purpose: String, Sendable {
         /// Notices that a customer's flags are others now.
-        case changeNotices = "entitlement-ledger/change-ticket"
+        case changeNotices = "change-ticket"
         /// A customer's own pages.
-        case pages = "entitlement-ledger/page-ticket"
+        case pages = "page-ticket"
         /// Calls that a machine of a cluster passes on to another.
-        case nodes = "entitlement-ledger/node-ticket"
+        case nodes = "node-ticket"
     }
 
     /// Seals tickets, and opens those that were sealed by the same ledger, by whichever of its processes.
     package struct Sealer: Sendable {
-        private let key: SymmetricKey
+        private let seal: LedgerSeal
 
         init(_ purpose: Purpose, _ ledgerKey: Curve25519.Signing.PrivateKey) {
-            key = SymmetricKey(
-                data: HMAC<SHA256>.authenticationCode(
-                    for: Array(purpose.rawValue.utf8),
-                    using: SymmetricKey(data: ledgerKey.rawRepresentation)
-                )
-            )
+            seal = LedgerSeal(ledgerKey, for: purpose.rawValue)
         }
 
         /// A ticket's text: letters, digits, `-` and `_`; another one each time.
         package func text(of ticket: CustomerTicket) throws -> String {
-            let box = try AES.GCM.seal(Array(ticket.json.description.utf8), using: key)
-            // A box with a nonce of the standard's length has all its parts in one.
-            return Base64.encode(Array(box.nonce + box.ciphertext + box.tag).span, .url)
+            let sealed = try seal.sealed(Array(ticket.json.description.utf8))
+            return Base64.encode(sealed.span, .url)
         }
 
         /// The ticket of a text; nil: it is none of this ledger's.
@@ -103,11 +97,10 @@ package struct CustomerTicket: Equatable, Sendable {
             guard text.utf8.count <= CustomerTicket.characterLimit,
                 let bytes = Base64.decode(text, .url),
                 // Whatever was changed in it or sealed by others opens no more.
-                let box = try? AES.GCM.SealedBox(combined: bytes),
-                let plain = try? AES.GCM.open(box, using: key)
+                let plain = try? seal.opened(bytes)
             else { return nil }
             // What is sealed is what was written here, by this version of the program or another.
-            return (try? JSONValue(parsing: Array(plain))).flatMap { try? CustomerTicket($0) }
+            return (try? JSONValue(parsing: plain)).flatMap { try? CustomerTicket($0) }
         }
     }
 }

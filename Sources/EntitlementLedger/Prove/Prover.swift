@@ -26,10 +26,10 @@ public struct Prover: Sendable {
         }
     }
 
-    /// Seals what machines of a cluster hold in common, for a purpose such as `deliveries`.
+    /// Seals for the ledger's own processes, for a purpose such as `deliveries`.
     ///
     /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
-    package func seal(for purpose: String) throws -> HeldSeal {
-        HeldSeal(try opened.whole.checkpointKey, for: purpose)
+    package func seal(for purpose: String) throws -> LedgerSeal {
+        LedgerSeal(try opened.whole.checkpointKey, for: purpose)
     }
 }

@@ -67,14 +67,14 @@ package struct MachineCopies: Sendable, Equatable, Codable {
     // MARK: In the cluster
 
     /// The bytes that a cluster holds of them.
-    package func sealed(by seal: HeldSeal, of machine: String) throws -> [UInt8] {
+    package func sealed(by seal: LedgerSeal, of machine: String) throws -> [UInt8] {
         try seal.sealed(Array(JSONEncoder().encode(self)), as: machine)
     }
 
     /// Opens what a cluster holds of a machine's.
     ///
     /// - Throws: `LogStorageFault.damaged`.
-    package init(opening bytes: [UInt8], by seal: HeldSeal, of machine: String) throws {
+    package init(opening bytes: [UInt8], by seal: LedgerSeal, of machine: String) throws {
         let plain = try seal.opened(bytes, as: machine)
         // What this program cannot read is as good as damaged.
         guard let read = try? JSONDecoder().decode(MachineCopies.self, from: Data(plain)) else {
@@ -101,16 +101,16 @@ package struct MachineCopies: Sendable, Equatable, Codable {
     package func list(inLedgerAt path: String) throws {
         let own = try MachineCopies(ofLedgerAt: path)
         let paths = Set(own.backups.map(\.entry.path))
-        for backup in backups where !paths.contains(backup.entry.path) {
-            try BackupList.note(backup.entry, ledgerPath: path)
+        let missing = backups.map(\.entry).filter { !paths.contains($0.path) }
+        if !missing.isEmpty {
+            try BackupList.change(ledgerPath: path) { $0.backups += missing }
         }
         let listed = Set(own.exports)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        for export in exports where !listed.contains(export) {
-            let line = String(decoding: try encoder.encode(export), as: UTF8.self)
-            try LedgerDirectory.noteExport(line, at: path)
-        }
+        let lines = try exports.filter { !listed.contains($0) }
+            .map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        if !lines.isEmpty { try LedgerDirectory.noteExports(lines, at: path) }
     }
 }
 

@@ -6,14 +6,15 @@ extension LedgerDirectory {
     /// that hold what it erases.
     package static let exportsName = "exports.ndjson"
 
-    /// Adds a line to the list of exports.
+    /// Adds lines to the list of exports.
     ///
-    /// `line`: JSON on one line; paths and numbers of streams, no id.
+    /// `lines`: JSON on one line each; paths and numbers of streams, no id.
     ///
-    /// - Throws: as ``change(_:at:_:)``.
-    package static func noteExport(_ line: String, at path: String) throws {
+    /// - Throws: as ``change(_:at:_:)``. Cost: the list is written anew.
+    package static func noteExports(_ lines: [String], at path: String) throws {
         try change(exportsName, at: path) {
-            (try DurableFile.read(path + "/" + exportsName) ?? []) + Array((line + "\n").utf8)
+            (try DurableFile.read(path + "/" + exportsName) ?? [])
+                + lines.flatMap { Array(($0 + "\n").utf8) }
         }
     }
 

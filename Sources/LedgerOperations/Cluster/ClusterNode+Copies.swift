@@ -15,13 +15,15 @@ extension ClusterNode {
 
     /// The files in which a directory lists copies, and how far its node follows erasures.
     struct CopyLists: Equatable {
-        private var backups: [UInt8]?
-        private var exports: [UInt8]?
+        private var backups: FileVersion?
+        private var exports: FileVersion?
         private var generation: UInt64
 
         fileprivate init(of directory: OpenLedgerDirectory) throws {
-            backups = try DurableFile.read(directory.path + "/" + BackupList.fileName)
-            exports = try DurableFile.read(directory.path + "/" + LedgerDirectory.exportsName)
+            backups = try DurableFile.version(of: directory.path + "/" + BackupList.fileName)
+            exports = try DurableFile.version(
+                of: directory.path + "/" + LedgerDirectory.exportsName
+            )
             generation = directory.vault.generation
         }
     }

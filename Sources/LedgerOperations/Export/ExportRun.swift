@@ -90,7 +90,7 @@ public struct ExportRun {
             "madeAt": .instant(export.plan.madeAt),
             "redaction": .string(export.plan.redaction.rawValue), "streams": streams,
         ])
-        try LedgerDirectory.noteExport(line.description, at: ledgerPath)
+        try LedgerDirectory.noteExports([line.description], at: ledgerPath)
     }
 
     private func writeFiles(_ progress: (UInt64, UInt64) -> Void) throws -> ExportedFile {

@@ -12,7 +12,7 @@ import Synchronization
 package final class DeliveryShare: Sendable {
     private let store: DeliveryStore
     private let journal: any ClusterDeliveries
-    private let seal: HeldSeal
+    private let seal: LedgerSeal
     private let state = Mutex(State())
     /// Whether this machine tells, and bytes that were written last: read without waiting for the database.
     private let leads = Atomic(false)
@@ -52,7 +52,7 @@ package final class DeliveryShare: Sendable {
     init(
         _ store: DeliveryStore,
         in journal: any ClusterDeliveries,
-        sealedBy seal: HeldSeal
+        sealedBy seal: LedgerSeal
     ) {
         (self.store, self.journal, self.seal) = (store, journal, seal)
     }

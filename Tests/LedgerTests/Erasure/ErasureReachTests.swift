@@ -135,12 +135,12 @@ struct `What an erasure reaches` {
                     #"{"path":"/b","streams":[\#(place.numbers[2])]}"#,
                     #"{"path":"/c","streams":null}"#,
                 ]
-                for line in lines { try LedgerDirectory.noteExport(line, at: place.path) }
+                try LedgerDirectory.noteExports(lines, at: place.path)
                 let vault = place.directory.vault
                 #expect(try vault.erasedCopies(of: [place.numbers[1]]).exports == ["/a", "/c"])
                 #expect(try vault.erasedCopies(of: [place.numbers[9]]).exports == ["/c"])
                 // A line that cannot be read may be of an export that holds them.
-                try LedgerDirectory.noteExport("not a line", at: place.path)
+                try LedgerDirectory.noteExports(["not a line"], at: place.path)
                 let named = try vault.erasedCopies(of: [place.numbers[9]]).exports
                 #expect(named.count == 2 && named.contains("/c"))
                 let list = try #require(named.first { $0 != "/c" })

@@ -1,8 +1,8 @@
 package import Crypto
 
-/// Seals what machines of a cluster hold in common beside log and vault (AES-256-GCM, under a key that is derived
-/// from the ledger's): an address or a path may be a secret, and a database's operator is not to know it.
-package struct HeldSeal: Sendable {
+/// Seals what leaves the ledger's directory and is for its own processes alone, such as tickets, and what machines of
+/// a cluster hold in common (AES-256-GCM, under a key that is derived from the ledger's, another one for each purpose).
+package struct LedgerSeal: Sendable {
     private let key: SymmetricKey
 
     /// Derives the key for a purpose, such as `deliveries`, of the key that signs the ledger's checkpoints.
@@ -16,7 +16,7 @@ package struct HeldSeal: Sendable {
     }
 
     /// Seals bytes; they open where the same words are said beside them.
-    package func sealed(_ bytes: [UInt8], as words: String) throws -> [UInt8] {
+    package func sealed(_ bytes: [UInt8], as words: String = "") throws -> [UInt8] {
         let box = try AES.GCM.seal(bytes, using: key, authenticating: Array(words.utf8))
         // A box with a nonce of the standard's length has all its parts in one.
         return Array(box.nonce + box.ciphertext + box.tag)
@@ -25,12 +25,12 @@ package struct HeldSeal: Sendable {
     /// What was sealed.
     ///
     /// - Throws: `LogStorageFault.damaged` where it was sealed otherwise, or changed.
-    package func opened(_ bytes: [UInt8], as words: String) throws -> [UInt8] {
+    package func opened(_ bytes: [UInt8], as words: String = "") throws -> [UInt8] {
         // Whatever was changed in it or sealed by others opens no more.
         guard let box = try? AES.GCM.SealedBox(combined: bytes),
             // The same.
             let plain = try? AES.GCM.open(box, using: key, authenticating: Array(words.utf8))
-        else { throw LogStorageFault(.damaged, "what the cluster holds opens no more: \(words)") }
+        else { throw LogStorageFault(.damaged, "what was sealed opens no more: \(words)") }
         return Array(plain)
     }
 }

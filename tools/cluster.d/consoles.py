@@ -65,6 +65,9 @@ def check(cluster):
         if status != 303 or not headers["Location"].startswith(PAGE):
             found.append("a form at %s: %d %s" % (name, status, page[-300:]))
             continue
+        # By it the machine waits until it has what came of the form.
+        if not headers["Ledger-Sequence"]:
+            found.append("the answer to a form at %s does not say how far the log is" % name)
         status, headers, page = visitor.ask("GET", headers["Location"])
         if status != 200 or fields["request"] not in page:
             found.append("%s shows no grant behind its form: %d" % (name, status))

@@ -46,7 +46,7 @@ struct TestServer: Sendable {
         var readsOnly: (@Sendable (Ledger) throws -> Void)?
         /// Over a socket, not only in process.
         var isLive = false
-        var deadlines = RequestDeadline.Limits()
+        var deadlines = Self.patient
         /// Checkpoints and hash tiles are for everybody.
         var isLogPublic = false
         /// Read-only although it was to be written to.
@@ -55,6 +55,16 @@ struct TestServer: Sendable {
         var audit: LedgerServer.Auditing?
         /// Whatever else is set.
         var adjust: @Sendable (inout LedgerServer.Options) -> Void = { _ in }
+
+        /// The client has one connection for a whole test, opened before its first request, and
+        /// opens no other: on a busy machine it waits longer than servers let clients wait.
+        private static var patient: RequestDeadline.Limits {
+            var limits = RequestDeadline.Limits()
+            limits.head = .hours(1)
+            limits.pause = .hours(1)
+            limits.idle = .hours(1)
+            return limits
+        }
     }
 
     /// Lends a server; without quotas unless some are given.

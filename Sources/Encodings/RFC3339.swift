@@ -3,7 +3,8 @@ package enum RFC3339 {
     /// Milliseconds since 1970-01-01T00:00:00Z of a text: any offset, lower-case `t` and `z`, 0 to
     /// 9 fraction digits cut to milliseconds.
     ///
-    /// Leap seconds, a missing offset and bare dates are refused (nil).
+    /// Leap seconds, a missing offset, bare dates, and what an offset moves out of the years 0 to 9999 are
+    /// refused (nil).
     package static func milliseconds(of text: String) -> Int64? {
         milliseconds(of: text.utf8Span.span)
     }
@@ -19,8 +20,12 @@ package enum RFC3339 {
             let offset = scanner.offsetMinutes(text), scanner.position == text.count
         else { return nil }
         let minutes = (date.daysSinceEpoch * 24 + hour) * 60 + minute - offset
-        return (minutes * 60 + second) * 1000 + fraction
+        let milliseconds = (minutes * 60 + second) * 1000 + fraction
+        return written.contains(milliseconds) ? milliseconds : nil
     }
+
+    /// What has four digits for its year in UTC, too, so that it is read again as it is written.
+    private static let written: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
     /// Milliseconds of the midnight, in UTC, of a bare date `YYYY-MM-DD`; nil for other text.
     package static func milliseconds(ofDate text: String) -> Int64? {

@@ -23,6 +23,8 @@ struct `RFC 3339` {
         "2026-01-01T00:00:60Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00.Z",
         "2026-01-01T00:00:00.1234567890Z", "2026-01-01T00:00:00+24:00", "2026-1-1T00:00:00Z",
         "2026-01-01T00:00:00Z ", "\u{ff12}026-01-01T00:00:00Z",
+        // In UTC their years have not four digits.
+        "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59.999-00:01",
     ])
     func `is refused where it is not whole`(text: String) {
         #expect(RFC3339.milliseconds(of: text) == nil)

@@ -118,6 +118,17 @@ package enum DurableFile {
         guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
     }
 
+    /// Makes a directory's own name durable.
+    ///
+    /// In somebody else's directory, which may not be read, the name was there before, or goes to the disk in
+    /// the file system's own time.
+    package static func syncName(ofDirectory path: String) throws {
+        do {
+            try syncDirectory(of: path + "/../")
+        } catch let fault as FileFault where fault.operation == "open" {
+        }
+    }
+
     /// Writes all bytes to a descriptor.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
         try write(bytes.span, to: descriptor)

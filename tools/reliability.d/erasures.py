@@ -160,6 +160,9 @@ def trial(tool, base, people, gone, call, fault, position):
         hits = found(ledger, {people.tokens[number] for number in gone})
         if hits:
             raise Fault("an id stands in %s" % os.path.relpath(hits[0], ledger))
+        # Somebody who stays: a line of theirs may stand twice, and is never lost.
+        if not kept_lines(tool, ledger):
+            raise Fault("the quarantine has lost somebody else's line")
     except Fault as problem:
         return code, begun, "%s at %s %d: %s" % (fault, call, position, problem)
     shutil.rmtree(ledger)
@@ -177,15 +180,21 @@ def count_calls(tool, base, people, gone):
 
 
 def filled(tool, people):
-    """A ledger with all of them, and one in its quarantine as well."""
+    """A ledger with all of them, and the first and the last in its quarantine as well."""
     ledger = tool.make("people")
     tool.ask(ledger, "import", "--format", "events", "-", data="".join(
         people.lines(number) for number in range(len(people.tokens))).encode())
-    bad = {"specversion": "1.0", "type": "no.such", "subject": "customer/" + people.customer(0),
-           "data": {"customer": people.customer(0)}}
+    bad = [{"specversion": "1.0", "type": "no.such", "subject": "customer/" + people.customer(number),
+            "data": {"customer": people.customer(number)}} for number in (0, len(people.tokens) - 1)]
     tool.run(ledger, "import", "--format", "events", "--on-error", "quarantine", "-",
-             data=(json.dumps(bad) + "\n").encode())
+             data="".join(json.dumps(line) + "\n" for line in bad).encode())
     return ledger
+
+
+def kept_lines(tool, ledger):
+    """How many lines the quarantine has, whatever is refused of them again."""
+    done = tool.run(ledger, "import", "--format", "events", "--retry-quarantine", "--json")
+    return json.loads(done.stdout or "{}").get("refused")
 
 
 def claimed(tool, ledger, people, numbers):

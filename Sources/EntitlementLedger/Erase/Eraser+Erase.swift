@@ -13,6 +13,14 @@ public enum ErasureOutcome: Sendable, Equatable {
     case refused(Refusal)
 }
 
+/// What a proposal to erase comes to, before keys are destroyed.
+enum ErasureDecision {
+    /// The log says it, from this event on.
+    case recorded(at: UInt64)
+    case unknown
+    case refused(Refusal)
+}
+
 extension Eraser {
     /// Erases customers: destroys the keys and names of their streams (C6, row 9.5).
     ///
@@ -39,23 +47,36 @@ extension Eraser {
         )
         let pipeline = try appending.whole.pipeline
         try appending.whole.storage.requireErasable(evidence: false)
-        let outcome = try pipeline.writer.alone { append in
-            try append.resolveDoubt()
-            try takeUpErasure()
-            return try pipeline.decide(proposal, append)
+        // Others append while keys are destroyed, and nobody else erases.
+        let decided = try turn.take {
+            let decided = try pipeline.writer.alone { append in
+                try append.resolveDoubt()
+                try takeUpErasure()
+                return try pipeline.decide(proposal, append)
+            }
+            if case .recorded(let sequence) = decided { try finishErasure(at: sequence) }
+            return decided
         }
-        guard case .erased(let receipt) = outcome else { return outcome }
-        try finishErasure(at: receipt.sequence)
-        return .erased(try erasureReceipt(at: receipt.sequence) ?? receipt)
+        switch decided {
+        case .recorded(let sequence):
+            guard let receipt = try erasureReceipt(at: sequence) else {
+                throw LogStorageFault(.damaged, "the event of an erasure is not there")
+            }
+            return .erased(receipt)
+        case .unknown: return .unknown
+        case .refused(let refusal): return .refused(refusal)
+        }
     }
 
     /// Finishes or forgets what another machine of a cluster left half done that led before.
     ///
     /// - Throws: as ``erase(_:_:reading:)``.
     package func resume() throws {
-        try appending.whole.pipeline.writer.alone { append in
-            try append.resolveDoubt()
-            try takeUpErasure()
+        try turn.take {
+            try appending.whole.pipeline.writer.alone { append in
+                try append.resolveDoubt()
+                try takeUpErasure()
+            }
         }
     }
 
@@ -70,9 +91,11 @@ extension Eraser {
     /// `sequence`: of its first event, which says what goes.
     private func finishErasure(at sequence: UInt64) throws {
         let appender = try appending.whole
-        if appender.vault.preparedErasure != nil, let receipt = try erasureReceipt(at: sequence) {
+        if appender.vault.preparedErasure != nil,
+            let evidence = try recordedErasure(at: sequence)?.evidence, !evidence.isEmpty
+        {
             try archiver.writing.withLock { _ in
-                try appender.storage.eraseEvidence(of: receipt.evidence)
+                try appender.storage.eraseEvidence(of: evidence.sorted())
             }
         }
         try appender.vault.finishErasure()

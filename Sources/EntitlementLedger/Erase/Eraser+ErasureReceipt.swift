@@ -37,6 +37,41 @@ extension Eraser {
     ///
     /// Cost: a read for each of its events, and the root of the tree at that size.
     public func erasureReceipt(at sequence: UInt64) throws -> ErasureReceipt? {
+        guard let recorded = try recordedErasure(at: sequence) else { return nil }
+        let streams = recorded.streams.sorted()
+        let copies = try opened.whole.erasedCopies(of: streams)
+        var receipt = ErasureReceipt(
+            origin: prover.identity.origin,
+            sequence: sequence,
+            events: Int(recorded.end - sequence),
+            recordedAt: Instant(milliseconds: recorded.recordedAt),
+            streams: streams,
+            evidence: recorded.evidence.sorted(),
+            treeSize: recorded.end,
+            rootHash: try TreeReader(LogTiles(questions.log)).root(size: recorded.end).base64,
+            generation: copies.generation,
+            backups: ErasureReceipt.Backups(
+                reached: copies.reached,
+                missed: copies.missed.map {
+                    ErasureReceipt.Missed(
+                        path: $0.path,
+                        until: Instant(milliseconds: $0.until)
+                    )
+                }
+            ),
+            exports: copies.exports,
+            machines: copies.machines,
+            database: copies.database,
+            note: ""
+        )
+        receipt.note = try prover.signer.sign(ErasureReceipt.text(receipt)).description
+        return receipt
+    }
+
+    /// What the events of an erasure say, the first of which stands at a sequence; nil if none does.
+    ///
+    /// Cost: a read for each of its events.
+    func recordedErasure(at sequence: UInt64) throws -> RecordedErasure? {
         let log = questions.log
         let end = try log.end().size
         guard sequence < end else { return nil }
@@ -58,35 +93,22 @@ extension Eraser {
             next += 1
             left -= 1
         }
-        guard let recordedAt else { return nil }
-        let copies = try opened.whole.erasedCopies(of: streams.sorted())
-        var receipt = ErasureReceipt(
-            origin: prover.identity.origin,
-            sequence: sequence,
-            events: Int(next - sequence),
-            recordedAt: Instant(milliseconds: recordedAt),
-            streams: streams.sorted(),
-            evidence: evidence.sorted(),
-            treeSize: next,
-            rootHash: try TreeReader(LogTiles(log)).root(size: next).base64,
-            generation: copies.generation,
-            backups: ErasureReceipt.Backups(
-                reached: copies.reached,
-                missed: copies.missed.map {
-                    ErasureReceipt.Missed(
-                        path: $0.path,
-                        until: Instant(milliseconds: $0.until)
-                    )
-                }
-            ),
-            exports: copies.exports,
-            machines: copies.machines,
-            database: copies.database,
-            note: ""
-        )
-        receipt.note = try prover.signer.sign(ErasureReceipt.text(receipt)).description
-        return receipt
+        return recordedAt.map {
+            RecordedErasure(recordedAt: $0, end: next, streams: streams, evidence: evidence)
+        }
     }
+}
+
+/// What the log says of an erasure.
+struct RecordedErasure {
+    /// Of its last event, in milliseconds since 1970.
+    var recordedAt: Int64
+    /// Behind its last event.
+    var end: UInt64
+    /// Numbers of those that go.
+    var streams: Set<UInt64>
+    /// Records whose evidence is deleted.
+    var evidence: Set<UInt64>
 }
 
 extension RecordHeader {

@@ -1,4 +1,5 @@
 import EventLog
+import Synchronization
 
 /// The part of a ledger that erases: the keys and names of those who go, and no byte of the log (C6).
 public struct Eraser: Sendable {
@@ -10,4 +11,15 @@ public struct Eraser: Sendable {
     let opened: (any Vault)?
     /// nil: the ledger is only read.
     let appending: Appender?
+    /// Erasures one after the other, each from its decision to the destruction of its keys.
+    let turn = Turn()
+
+    /// What is held by whoever erases.
+    final class Turn: Sendable {
+        private let held = Mutex<Void>(())
+
+        func take<Outcome: Sendable>(_ body: () throws -> Outcome) rethrows -> Outcome {
+            try held.withLock { _ in try body() }
+        }
+    }
 }

@@ -21,15 +21,15 @@ struct ErasureProposal: Proposal {
         in pipeline: Pipeline,
         as signal: SignalDigest,
         after earlier: UInt64?
-    ) throws -> Decision<ErasureOutcome> {
+    ) throws -> Decision<ErasureDecision> {
         let size = try pipeline.questions.size()
         var scopes = try eraser.erasureScopes(of: customers, size: size).scopes
         if let earlier {
             // A repeat has the first outcome, unless it would pass for the erasure of somebody else.
-            guard scopes.isEmpty, let receipt = try eraser.erasureReceipt(at: earlier) else {
+            guard scopes.isEmpty, try eraser.recordedErasure(at: earlier) != nil else {
                 return .settled(.refused(.conflict(in: "id", with: earlier)))
             }
-            return .settled(.erased(receipt))
+            return .settled(.recorded(at: earlier))
         }
         scopes = try EvidenceSearch(pipeline, names, for: customers, scopes, size: size)
             .extending(scopes)
@@ -42,11 +42,11 @@ struct ErasureProposal: Proposal {
         try pipeline.vault.prepare(
             VaultErasure(streams: scopes.flatMap(\.streams), signal: signal)
         )
-        return .sealed(SealedSubmission(records: records)) { [eraser] appended in
-            guard case .value(let range) = appended,
-                let receipt = try eraser.erasureReceipt(at: range.lowerBound)
-            else { throw LogStorageFault(.damaged, "the event of an erasure is not there") }
-            return .erased(receipt)
+        return .sealed(SealedSubmission(records: records)) { appended in
+            guard case .value(let range) = appended else {
+                throw LogStorageFault(.damaged, "the event of an erasure is not there")
+            }
+            return .recorded(at: range.lowerBound)
         }
     }
 

@@ -171,6 +171,8 @@ package struct LedgerExport: Sendable {
         let mask = EventMask(questions: questions, redaction: plan.redaction, view: view)
         var evidenced: [UInt64] = []
         try questions.log.readRecords(piece) { sequence, record in
+            // A gap says nothing; its place in the tree is proven as any other's.
+            if LostRecord.isOne(record), position.part != .proofs { return }
             switch position.part {
             case .events: lines += try mask.shown(record).map { [.event(try shown($0))] } ?? []
             case .errors where try RecordHeader(reading: record).tellsError:

@@ -1,3 +1,4 @@
+import Entitlements
 import EventLog
 
 /// A log as it was when it had so many records: nothing that came later can be seen through it.
@@ -8,15 +9,9 @@ struct PrefixLog: LogReader {
     /// - Throws: `LogStorageFault`, `DecodingFault` where the log is shorter or damaged.
     init(_ log: any LogReader, size: UInt64) throws {
         self.log = log
-        var lastRecordedAt = Int64.min
-        if size > 0 {
-            try log.readRecords([size - 1]) {
-                lastRecordedAt = try RecordHeader(reading: $1).recordedAt
-            }
-        }
         prefixEnd = LogEnd(
             edge: try TreeReader(LogTiles(log)).edge(size: size),
-            lastRecordedAt: lastRecordedAt,
+            lastRecordedAt: size == 0 ? .min : try log.recordedAt(size - 1).milliseconds,
             highestCounter: try log.end().highestCounter
         )
     }

@@ -23,30 +23,39 @@ struct ArchiveBatch {
         byteLimit: Int
     ) throws {
         let last = min(size, first + limit * Bundle.recordCount)
+        var carried: [RecordHeader] = []
         try log.readBlocks(from: first, upTo: last) { start, block in
             let count = try Bundle.count(block)
             for index in 0..<count where start + UInt64(index) == end && end < last {
-                take(block.extracting(try Bundle.range(of: index, count: count, in: block)))
+                let record = block.extracting(
+                    try Bundle.range(of: index, count: count, in: block)
+                )
+                if let header = take(record) { carried.append(header) }
             }
+            // What records carry is read with them, so that a batch is no larger than it may be.
+            for header in carried { byteCount += try log.attached(at: header.sequence)?.count ?? 0 }
+            headers += carried
+            carried = []
             return byteCount < byteLimit || !end.isMultiple(of: Bundle.recordCount)
         }
         try checkLeaves(log)
     }
 
-    private mutating func take(_ record: Span<UInt8>) {
+    /// - Returns: the header of a record that carries something.
+    private mutating func take(_ record: Span<UInt8>) -> RecordHeader? {
         if end.isMultiple(of: Bundle.recordCount) { bundles.append([]) }
         let last = bundles.count - 1
         bundles[last].append(UInt8(truncatingIfNeeded: record.count >> 8))
         bundles[last].append(UInt8(truncatingIfNeeded: record.count))
         bundles[last].append(copying: record)
         byteCount += record.count
-        // An entry that is no record of ours carries nothing that we know of.
-        if let header = try? RecordHeader(reading: record), header.attached != .none,
-            header.attachedAt == header.sequence, header.sequence == end
-        {
-            headers.append(header)
-        }
+        let sequence = end
         leaves.append(TreeHash.leaf(ofEntry: record))
+        // An entry that is no record of ours carries nothing that we know of.
+        guard let header = try? RecordHeader(reading: record), header.attached != .none,
+            header.attachedAt == header.sequence, header.sequence == sequence
+        else { return nil }
+        return header
     }
 
     private func checkLeaves(_ log: any LogReader) throws {

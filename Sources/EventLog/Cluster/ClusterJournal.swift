@@ -20,10 +20,11 @@ package protocol ClusterJournal: Sendable {
         as leadership: Leadership
     ) -> JournalOutcome
 
-    /// Replaces the vault's keys and some of its items in one transaction, where the row is what the change was
-    /// made from.
+    /// Replaces the vault's keys and some of its items in one transaction, where the row and the wrapped keys
+    /// are what the change was made from.
     func rotate(
         _ rotation: VaultRotation,
+        insteadOf keys: [UInt8],
         decidedOn known: JournalEnd,
         as leadership: Leadership
     ) -> JournalOutcome

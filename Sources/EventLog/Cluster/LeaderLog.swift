@@ -114,12 +114,13 @@ package final class LeaderLog: OwnFilesLog {
 
     /// Replaces keys and items of the vault: in the journal, then in the node's files.
     ///
-    /// `position`: how many items the node's vault has. `own`: writes it to the node's files.
+    /// `position`: how many items the node's vault has. `known`: the wrapped keys that it replaces. `own`: writes it to the node's files.
     ///
     /// - Throws: as ``append(_:)``; a doubt is settled at once.
     package func rotate(
         _ rotation: VaultRotation,
         of position: UInt64,
+        insteadOf known: [UInt8],
         _ own: () throws -> Void
     ) throws {
         try alone { state in
@@ -133,6 +134,7 @@ package final class LeaderLog: OwnFilesLog {
             }
             let outcome = journal.rotate(
                 rotation,
+                insteadOf: known,
                 decidedOn: state.shown.known,
                 as: state.shown.leadership
             )

@@ -107,6 +107,8 @@ extension NodeLog: ErasureJournal {
         try asking {
             // It was never held before the first.
             let standing = try contents.held(Self.noteName)
+            // It went already, and the answer that said so was lost.
+            if note == nil, standing?.isEmpty ?? true { return }
             guard standing?.isEmpty ?? true ? known == nil : standing == known,
                 try contents.hold(note ?? [], as: Self.noteName, insteadOf: standing)
             else { throw LogStorageFault(.busy, "another erasure is not finished") }
@@ -136,9 +138,10 @@ extension NodeLog: ErasureJournal {
     package func rotate(
         _ rotation: VaultRotation,
         of position: UInt64,
+        insteadOf known: [UInt8],
         _ own: () throws -> Void
     ) throws {
-        try leads.rotate(rotation, of: position, own)
+        try leads.rotate(rotation, of: position, insteadOf: known, own)
         appended()
     }
 }

@@ -65,9 +65,14 @@ package protocol ErasureJournal: Sendable {
     /// Replaces keys and items in one transaction, under the fence of an append, and then has the machine's
     /// own files follow.
     ///
-    /// `position`: how many items the vault has that the rotation was made from. `own`: writes it to this
-    /// machine's files; where it fails, another machine is to lead.
+    /// `position`: how many items the vault has that the rotation was made from. `known`: the wrapped keys that
+    /// it replaces. `own`: writes it to this machine's files; where it fails, another machine is to lead.
     ///
     /// - Throws: `LogStorageFault.noLeader` where nothing was changed, `outcomeUnknown`.
-    func rotate(_ rotation: VaultRotation, of position: UInt64, _ own: () throws -> Void) throws
+    func rotate(
+        _ rotation: VaultRotation,
+        of position: UInt64,
+        insteadOf known: [UInt8],
+        _ own: () throws -> Void
+    ) throws
 }

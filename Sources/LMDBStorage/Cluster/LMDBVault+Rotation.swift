@@ -46,14 +46,16 @@ extension LMDBVault {
         by journal: any ErasureJournal,
         using randomness: inout RandomSource
     ) throws {
-        // The master key may have been changed since: the next ones are wrapped by the same.
-        try requireMasterKey(journal)
+        // The master key may have been changed since: the next ones are wrapped by the same, and replace none
+        // that another one wraps by then.
+        var known = try keys(of: journal)
         // Whom a damaged table lacks would lose the only key with the shard's old one.
         try mappingFaults { try names.checkOnce() }
         while let (rotation, position) = try mappingFaults({
             try rotation(of: erasure, using: &randomness)
         }) {
-            try journal.rotate(rotation, of: position) { try follow(rotation) }
+            try journal.rotate(rotation, of: position, insteadOf: known) { try follow(rotation) }
+            known = rotation.keys
         }
     }
 

@@ -56,6 +56,9 @@ package final class DeliveryStore: Sendable {
                 try table("dueOf"), try table("waiting"), try table("dead"), try table("progress")
             )
         }
+        guard !isReadOnly else { return }
+        try DurableFile.syncDirectory(of: path + "/")
+        try DurableFile.syncName(ofDirectory: path)
     }
 
     /// Ends the use of the environment.

@@ -2,6 +2,7 @@ import Crypto
 import DurableFiles
 import Encodings
 package import EventLog
+import Glibc
 
 extension LedgerDirectory {
     /// The log of a ledger, to be read without the master key.
@@ -56,6 +57,9 @@ extension LedgerDirectory {
             let file = vault + "/" + EpochKeys.fileName
             // The old key is the right one, or everything is done but what follows.
             let keys = try EpochKeyFile.open(DurableFile.read(file), either: new, or: old)
+            // Whoever adds to it has the old key at hand.
+            let lock = try takeLock(path + "/" + Quarantine.lockName)
+            defer { Glibc.close(lock) }
             var quarantine = Quarantine(ledgerPath: path, masterKey: old, randomness: randomness)
             try quarantine.rewrap(by: new)
             var missed: [String] = []

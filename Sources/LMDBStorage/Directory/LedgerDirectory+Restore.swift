@@ -89,6 +89,7 @@ extension LedgerDirectory {
         } else {
             try DurableFile.replace(path + "/" + manifestName, with: parts.manifest, mode: 0o644)
         }
+        try DurableFile.syncName(ofDirectory: path)
         return counts
     }
 

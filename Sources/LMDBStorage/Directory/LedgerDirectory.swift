@@ -92,13 +92,7 @@ package enum LedgerDirectory {
             ),
             to: path
         )
-        do {
-            // The directory's own name.
-            try DurableFile.syncDirectory(of: path + "/../")
-        } catch let fault as FileFault where fault.operation == "open" {
-            // Somebody else's directory, which may not be read: its name was there before or goes
-            // to the disk in the file system's own time.
-        }
+        try DurableFile.syncName(ofDirectory: path)
     }
 
     static func makeFolders(at path: String) throws {

@@ -197,5 +197,6 @@ package struct LedgerSalvage {
             try DurableFile.syncDirectory(of: target + "/" + name + "/")
         }
         try LedgerDirectory.write(new, to: target)
+        try DurableFile.syncName(ofDirectory: target)
     }
 }

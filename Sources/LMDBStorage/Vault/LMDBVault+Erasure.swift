@@ -31,12 +31,23 @@ extension LMDBVault {
     ///
     /// - Throws: `LogStorageFault.unreadable` where its source gives the one of before.
     func requireMasterKey(_ journal: (any ErasureJournal)?) throws {
+        if let journal { _ = try keys(of: journal) } else { _ = try openingKeys(keyFile.read) }
+    }
+
+    /// The wrapped keys of a cluster, which the master key opens.
+    ///
+    /// - Throws: as `requireMasterKey`.
+    func keys(of journal: any ErasureJournal) throws -> [UInt8] {
+        try openingKeys {
+            let bytes = try journal.vaultKeys()
+            _ = try keyFile.openWithRenewal(bytes)
+            return bytes
+        }
+    }
+
+    private func openingKeys<Keys>(_ body: () throws -> Keys) throws -> Keys {
         do {
-            if let journal {
-                _ = try keyFile.openWithRenewal(journal.vaultKeys())
-            } else {
-                _ = try keyFile.read()
-            }
+            return try body()
         } catch let fault as LedgerOpenFault where fault.code == .wrongKey {
             throw LogStorageFault(
                 .unreadable,
@@ -60,6 +71,7 @@ extension LMDBVault {
             try DurableFile.syncDirectory(of: notePath)
         }
         turn.erasure = nil
+        turn.areKeysDestroyed = false
     }
 
     /// See `Vault`.
@@ -79,7 +91,12 @@ extension LMDBVault {
 
     /// See `Vault`.
     package func finishErasure() throws {
-        try turn.withLock { try finish(&$0) }
+        try turn.withLock { turn in
+            guard turn.erasure != nil else { return }
+            try destroyKeys(&turn)
+            try forgetErasure(&turn)
+            if turn.journal == nil { compactJournal() }
+        }
     }
 
     /// Steps, each of which finds what the one before left.
@@ -87,22 +104,24 @@ extension LMDBVault {
     /// (0) New streams drawn in, so that no key of a shard stands elsewhere, and again whenever it is
     /// gone on with; (1) The epoch file with old and new keys; (2) journal and shards under the new keys; (3) the
     /// epoch file without the old. Then backups follow.
-    func finish(_ turn: inout Turn) throws {
-        guard let erasure = turn.erasure else { return }
+    ///
+    /// The erasure stays noted: evidence that goes with it may stand yet.
+    func destroyKeys(_ turn: inout Turn) throws {
+        guard let erasure = turn.erasure, !turn.areKeysDestroyed else { return }
         try files?.check()
         close(erasure.streams)
         try drawIn(&turn)
         if let journal = turn.journal {
             try finish(erasure, by: journal, using: &turn.randomness)
-            return try forgetErasure(&turn)
+            turn.areKeysDestroyed = true
+            return
         }
         try writer.withLock { writer in
             try mappingFaults {
                 try EpochKeyFile.whileLocked(vaultPath: path) { try finish(erasure, &writer) }
             }
         }
-        try forgetErasure(&turn)
-        compactJournal()
+        turn.areKeysDestroyed = true
     }
 
     private func finish(_ erasure: VaultErasure, _ writer: inout Writer) throws {

@@ -39,6 +39,7 @@ extension LMDBVault {
                 guard writer.journal != nil, epochs.generation == generation else { return }
                 try VaultCopy.write(streams, of: environment, to: file, after: last)
                 try DurableFile.rename(journal + ".new", to: journal)
+                try DurableFile.syncDirectory(of: journal)
                 writer.journal = try VaultJournal(path: journal)
             }
         }

@@ -14,10 +14,12 @@ extension LMDBVault {
                 (subject: $0, id: StreamName(environment: 0, subject: $0).id)
             }
             let ids = NamedIDs(named.compactMap(\.id))
-            let quarantine = quarantine(writer)
+            let quarantine = try quarantine(writer)
             var found: Set<[UInt8]> = []
             for day in try quarantine.days() {
-                for item in try quarantine.items(of: day) { found.formUnion(ids.found(in: item)) }
+                for item in try quarantine.openItems(of: day) ?? [] {
+                    found.formUnion(ids.found(in: item))
+                }
             }
             return named.filter { found.contains(NamedIDs.key($0.id ?? [])) }.map(\.subject)
         }
@@ -25,19 +27,25 @@ extension LMDBVault {
 
     /// Takes items out of the quarantine that name one of these streams, while their names are known.
     func clearQuarantine(of gone: [UInt64], _ writer: inout Writer) throws {
-        var quarantine = quarantine(writer)
+        var quarantine = try quarantine(writer)
         let days = try quarantine.days()
         guard !days.isEmpty else { return }
         let ids = NamedIDs(try gone.compactMap { try storedName(of: $0)?.id })
         for day in days {
-            let items = try quarantine.items(of: day)
+            // Whom a day names that opens no more nobody can tell: rather others' lines go with it.
+            guard let items = try quarantine.openItems(of: day) else {
+                try quarantine.destroy(day)
+                continue
+            }
             let kept = items.filter { ids.found(in: $0).isEmpty }
             if kept.count < items.count { try quarantine.renew(day, with: kept) }
         }
     }
 
-    private func quarantine(_ writer: Writer) -> Quarantine {
-        Quarantine(
+    private func quarantine(_ writer: Writer) throws -> Quarantine {
+        // The master key may have been changed meanwhile.
+        _ = try keyFile.read()
+        return Quarantine(
             ledgerPath: URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false),
             masterKey: keyFile.key,
             randomness: writer.randomness
@@ -56,6 +64,13 @@ extension LMDBVault {
                 return entry.name
             } ?? nil
         }
+    }
+}
+
+extension Quarantine {
+    /// The items of a day; nil: they do not open.
+    fileprivate func openItems(of day: String) throws -> [[UInt8]]? {
+        do { return try items(of: day) } catch is DecodingFault { return nil }
     }
 }
 

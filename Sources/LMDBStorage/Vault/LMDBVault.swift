@@ -70,6 +70,8 @@ package final class LMDBVault: Vault {
         var randomness: RandomSource
         /// What was prepared and neither finished nor cancelled.
         var erasure: VaultErasure?
+        /// Whether its keys are destroyed; what else it deletes may stand yet.
+        var areKeysDestroyed = false
         /// Where a cluster's erasures are written first; nil: the vault is one machine's.
         var journal: (any ErasureJournal)?
         /// Whether reserved streams may stand in the log, after a commit that failed.

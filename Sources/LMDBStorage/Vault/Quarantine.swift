@@ -30,6 +30,8 @@ package struct Quarantine {
     package static let dayLimit = 30
     /// The folder in a ledger's directory.
     package static let directoryName = "quarantine"
+    /// The file beside it that is held by whoever adds to it.
+    static let lockName = directoryName + ".lock"
     private static let keySuffix = ".key"
     private static let itemsSuffix = ".items"
     /// The bytes at which a part is full: more is added to a part of its own.
@@ -44,7 +46,7 @@ package struct Quarantine {
         oldest: String,
         randomness: RandomSource
     ) throws {
-        lock = try Lock(ledgerPath + "/" + Self.directoryName + ".lock")
+        lock = try Lock(ledgerPath + "/" + Self.lockName)
         path = ledgerPath + "/" + Self.directoryName
         self.masterKey = SymmetricKey(data: masterKey)
         self.randomness = randomness
@@ -154,9 +156,14 @@ package struct Quarantine {
     }
 
     /// Keeps only these items of a day, under a new key: what the old one sealed is closed.
+    ///
+    /// They stand under another name first, one mark longer, which is as old: who is stopped meanwhile
+    /// leaves them twice, never less.
     mutating func renew(_ day: String, with items: [[UInt8]]) throws {
+        var name = day + "+"
+        while try key(of: name) != nil { name += "+" }
+        if !items.isEmpty { try replace(name, with: items) }
         try destroy(day)
-        try replace(day, with: items)
     }
 
     /// Wraps the key of each day by another master key; one that it wraps already stays.
@@ -196,7 +203,8 @@ package struct Quarantine {
         return SymmetricKey(data: key)
     }
 
-    private func destroy(_ day: String) throws {
+    /// Destroys a day's key and items.
+    func destroy(_ day: String) throws {
         let files = try parts().filter { $0.day == day }.map(file)
         for file in files + [path + "/" + day + Self.keySuffix]
         where FileManager.default.fileExists(atPath: file) {

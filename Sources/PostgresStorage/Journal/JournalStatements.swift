@@ -20,10 +20,7 @@ struct JournalStatements: Sendable {
             "append",
             "SELECT * FROM \(name).append($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)"
         )
-        rotate = Text(
-            "rotate",
-            "SELECT * FROM \(name).rotate($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)"
-        )
+        rotate = Self.rotate(name)
         isSynchronous = Text(
             "is_synchronous",
             """
@@ -81,6 +78,19 @@ struct JournalStatements: Sendable {
         )
         vacuum = Text("vacuum", "VACUUM \(name).vault_keys, \(name).vault_item")
         checkpoints = Text("checkpoints", "SELECT size, note FROM \(name).checkpoint ORDER BY size")
+    }
+
+    /// Whoever wraps the keys by another master key waits for it, or is before it, and then no row comes back.
+    private static func rotate(_ name: String) -> Text {
+        Text(
+            "rotate",
+            """
+            WITH known AS MATERIALIZED
+              (SELECT 0::bigint AS zero FROM \(name).vault_keys WHERE bytes = $11 FOR UPDATE)
+            SELECT r.* FROM known,
+              LATERAL \(name).rotate($1 + known.zero,$2,$3,$4,$5,$6,$7,$8,$9,$10) r
+            """
+        )
     }
 }
 

@@ -150,6 +150,7 @@ package final class PostgresJournal: ClusterJournal {
     /// See ``ClusterJournal``.
     package func rotate(
         _ rotation: VaultRotation,
+        insteadOf keys: [UInt8],
         decidedOn known: JournalEnd,
         as leadership: Leadership
     ) -> JournalOutcome {
@@ -162,8 +163,9 @@ package final class PostgresJournal: ClusterJournal {
                 .integer(Int64(clamping: known.generation)), .bytes(rotation.keys),
                 .integers(rotation.items.map { Int64(clamping: $0.position) }),
                 .integers(rotation.items.map { Int64(clamping: $0.entry.stream) }),
-                .byteArrays(rotation.items.map(\.entry.bytes)),
-            ]
+                .byteArrays(rotation.items.map(\.entry.bytes)), .bytes(keys),
+            ],
+            elseRefused: JournalFault(.unavailable, "the vault's keys were wrapped anew meanwhile")
         )
     }
 

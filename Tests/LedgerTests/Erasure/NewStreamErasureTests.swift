@@ -187,8 +187,13 @@ struct `An erasure of streams on their way` {
                 batch.newStreams = streams
                 _ = try place.log.append(batch)
             }
+            // It is noted until whoever erases has deleted the evidence, too.
+            #expect(place.vault.preparedErasure != nil)
+            #expect(try place.vault.stream(of: StreamPlace.name(0)) == new)
+            try place.vault.finishErasure()
             #expect(place.vault.preparedErasure == nil)
             #expect(try place.vault.stream(of: StreamPlace.name(0)) == new)
+            #expect(try place.vault.check() == 2)
         }
     }
 

@@ -155,6 +155,23 @@ struct `Evidence of an older program` {
         }
     }
 
+    // Whoever comes meanwhile has the keys destroyed, and what is still to go stays noted.
+    @Test func `goes although somebody came before it had gone`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let sealed = try Self.sealed(scratch)
+            let list = URL(filePath: scratch.path + "/" + BackupList.fileName)
+            try Data("no list".utf8).write(to: list)
+            #expect(throws: (any Error).self) { try Self.erase(scratch) }
+            try FileManager.default.removeItem(at: list)
+            let new = Sample.ownedPurchase("somebody-new", "app_store/77")
+            _ = try scratch.ledger.appender.record(Sample.submissions(new))
+            #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")
+            try Self.expectErased(scratch)
+            #expect(try Self.findings(sealed, scratch.path).isEmpty)
+        }
+    }
+
     // Whether such a record carries something nobody knows any more.
     @Test func `is not said to be gone where an archived record cannot be read`() async throws {
         try await ScratchLedger.with { scratch in

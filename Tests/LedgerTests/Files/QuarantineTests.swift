@@ -44,6 +44,48 @@ struct `The quarantine` {
         }
     }
 
+    // What stays of a day after an erasure is under a new key, and stands before the old one goes.
+    @Test func `seals what stays of a day anew, beside what an earlier erasure left of it`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            var quarantine = try opened(folder)
+            try quarantine.add([[1], [2]], day: day)
+            let key = folder + "/quarantine/\(day).key"
+            let old = try #require(try DurableFile.read(key))
+            try quarantine.renew(day, with: [[2]])
+            #expect(!DurableFile.exists(key))
+            try quarantine.add([[3], [4]], day: day)
+            #expect(try DurableFile.read(key) != old)
+            try quarantine.renew(day, with: [[4]])
+            let items = try quarantine.days().flatMap { try quarantine.items(of: $0) }
+            #expect(items.sorted { $0[0] < $1[0] } == [[2], [4]])
+            // Another erasure: nothing of theirs is left.
+            for day in try quarantine.days() { try quarantine.renew(day, with: []) }
+            #expect(try names(folder).isEmpty)
+            try quarantine.add([[5], [6]], day: day)
+            try quarantine.renew(day, with: [[6]])
+            #expect(try quarantine.days() == [day + "+"])
+        }
+        // The day is as old under whatever name.
+        try await withScratchDirectory { folder in
+            do {
+                var quarantine = try opened(folder)
+                try quarantine.add([[5], [6]], day: day)
+                try quarantine.renew(day, with: [[6]])
+            }
+            for (oldest, count) in [(day, 1), ("2026-05-31", 0)] {
+                let later = try Quarantine(
+                    ledgerPath: folder,
+                    masterKey: [UInt8](repeating: 7, count: 32),
+                    oldest: oldest,
+                    randomness: .system
+                )
+                #expect(try later.days().count == count)
+            }
+        }
+    }
+
     @Test func `keeps of a day what it is told to, and nothing of one that is done with`()
         async throws
     {

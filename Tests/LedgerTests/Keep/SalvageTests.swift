@@ -7,6 +7,7 @@ import LMDBStorage
 import LedgerAPI
 import LedgerOperations
 import Salvage
+import Stores
 import Synchronization
 import Testing
 
@@ -129,6 +130,17 @@ struct `A salvage` {
                     return true
                 }
                 #expect(sequences == [298, 299, 301, 302])
+                // An export goes over it, and says so to whoever checks it; so does a prefix that ends with it.
+                let plan = try ledger.exporter.exportPlan(
+                    of: 298..<303,
+                    redaction: .none,
+                    formats: [.ndjson]
+                )
+                let export = try ledger.exporter.export(plan, reading: StoredEvidenceNames())
+                let check = try ExportCheckAnswer(ExportInMemory(export), key: nil)
+                #expect(check.faults.map(\.sequence) == [300])
+                #expect(check.faults.map(\.kind) == [.record])
+                _ = try ledger.auditor.replay(knownAt: .sequence(301))
                 // Law 2 holds over the gap: what was known is found by a binary search.
                 let last = try #require(try ledger.questions.lastRecordedAt())
                 #expect(try ledger.questions.prefix(knownAt: .instant(last)) == size)

@@ -25,7 +25,7 @@ extension LMDBVault {
             if let erasure = turn.erasure,
                 state.withLock({ $0.closed.isSuperset(of: erasure.streams) })
             {
-                try finish(&turn)
+                try destroyKeys(&turn)
             }
             // Keys that this vault could not take over later are not given.
             try files?.check()

@@ -182,7 +182,11 @@ extension RouteTable {
         let outcomes = try await service.appending {
             try service.ledger.appender.restore(transactions, for: customer, request)
         }
-        for item in items { try await service.acknowledge(item.acknowledgement, call.now) }
+        for (item, outcome) in zip(items, outcomes) {
+            // Whoever was given nothing has a right to Google's refund.
+            if case .refused = outcome { continue }
+            try await service.acknowledge(item.acknowledgement, call.now)
+        }
         return zip(outcomes, transactions).map { call.item($0, of: $1.purchase) }
     }
 

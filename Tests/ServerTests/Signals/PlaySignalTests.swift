@@ -286,6 +286,71 @@ struct `Google Play over HTTP` {
         }
     }
 
+    // P13, C1: whoever owns what a token replaces owns what it replaces it with, whichever is heard first
+    @Test func `refuses a token that replaces what another owns`() async throws {
+        for policy in ["keep", "transfer"] {
+            let simulated = try SimulatedPlayAPI()
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                try TestServer.publishCatalog(in: server.ledger, policy: policy)
+                func claim(_ token: String, for customer: String) async throws -> TestAnswer {
+                    try await server.post(
+                        "/v1/customers/\(customer)/purchases",
+                        #"{"store":"play_store","packageName":"com.example.app","#
+                            + #""purchaseToken":"\#(token)"}"#,
+                        as: .write
+                    )
+                }
+                for (token, before) in [("token-1", JSONValue.null), ("token-2", "token-1")] {
+                    simulated.set(
+                        try Self.subscription(
+                            server,
+                            account: .null,
+                            .object([JSONMember("linkedPurchaseToken", before)])
+                        ),
+                        ofSubscription: token
+                    )
+                }
+                #expect(try await claim("token-1", for: "erik").status == 200)
+                let other = try await claim("token-2", for: "fred")
+                let isMoved = policy == "transfer"
+                #expect(other.status == (isMoved ? 200 : 409), "\(other.body)")
+                #expect(try await server.has("erik", "export") == !isMoved)
+                #expect(try await server.has("fred", "export") == isMoved)
+                // The owner's own is taken whoever else asked before.
+                if !isMoved { #expect(try await claim("token-2", for: "erik").status == 200) }
+            }
+        }
+    }
+
+    // Stores, rule 3: Google gives the money back for what nobody acknowledges
+    @Test func `acknowledges what a restore gave, and nothing that it refused`() async throws {
+        for policy in ["keep", "transfer"] {
+            let simulated = try SimulatedPlayAPI()
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                try TestServer.publishCatalog(in: server.ledger, policy: policy)
+                let unpaid = JSONValue.object([
+                    JSONMember("acknowledgementState", "ACKNOWLEDGEMENT_STATE_PENDING")
+                ])
+                simulated.set(
+                    try Self.subscription(server, account: "erik", unpaid),
+                    ofSubscription: "token-1"
+                )
+                let token =
+                    #"{"store":"play_store","packageName":"com.example.app","purchaseToken":"token-1"}"#
+                let answer = try await server.post(
+                    "/v1/customers/fred/restore",
+                    #"{"transactions":[\#(token)]}"#,
+                    as: .write
+                )
+                let item = answer.json["items"]?.array?.first
+                let isGiven = policy == "transfer"
+                #expect((item?["outcome"] == "recorded") == isGiven, "\(answer.body)")
+                let told = simulated.requests.contains { $0.url.hasSuffix(":acknowledge") }
+                #expect(told == isGiven)
+            }
+        }
+    }
+
     // Stores, rule 10: the fault is not Google's, which sends again
     @Test func `asks for it again while the keys cannot be read`() async throws {
         try await TestServer.with(Self.setup(keys: .some(nil))) { server in

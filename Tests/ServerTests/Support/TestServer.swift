@@ -188,9 +188,10 @@ struct TestServer: Sendable {
     /// Publishes the sample catalog.
     func publishCatalog() throws { try Self.publishCatalog(in: ledger) }
 
-    static func publishCatalog(in ledger: Ledger) throws {
+    static func publishCatalog(in ledger: Ledger, policy: String = "keep") throws {
+        let text = catalog.replacing(#""claim":"keep""#, with: #""claim":"\#(policy)""#)
         _ = try ledger.appender.publish(
-            try JSONValue(parsing: Array(catalog.utf8)),
+            try JSONValue(parsing: Array(text.utf8)),
             effective: Instant(milliseconds: 1_577_836_800_000),
             EntitlementLedger.Request(id: "catalog", source: "catalog", environment: .production)
         )

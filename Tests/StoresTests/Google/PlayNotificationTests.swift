@@ -71,7 +71,10 @@ struct `A notification of Google Play` {
         ),
         (
             #"{"voidedPurchaseNotification":{"purchaseToken":"t1","orderId":"GPA.1","refundType":1}}"#,
-            [#"revocation.refunded t1@S {"transactionId":"GPA.1","reason":"voided"}"#]
+            [
+                #"revocation.refunded t1@S {"transactionId":"GPA.1","reason":"voided"}"#,
+                #"purchase.linked t1@S {"alias":"play_store/GPA.1"}"#,
+            ]
         ),
         (
             #"{"voidedPurchaseNotification":{"purchaseToken":"t1","orderId":"GPA.1","refundType":2}}"#,

@@ -22,6 +22,8 @@ struct `Purchase data that Google Play signed` {
                     + #""quantity":1,"ownership":"purchased","account":"alice"}"#,
                 #"verification.passed t1@P {"transactionId":"GPA.3300-0000-0000-00001","#
                     + #""method":"play_signature"}"#,
+                // By its order RevenueCat calls it (P13).
+                #"purchase.linked t1@P {"alias":"play_store/GPA.3300-0000-0000-00001"}"#,
             ]
         )
         #expect(submission.id.hasPrefix("purchase-data/"))

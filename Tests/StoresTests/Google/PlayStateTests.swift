@@ -246,6 +246,32 @@ struct `A subscription's answer` {
         #expect(row.type == nil || submission.id == "answer/m1")
     }
 
+    // Stores, rule 3: what came late may tell of an earlier renewal than the answer's, which then is not what
+    // began the running period.
+    @Test(arguments: [1, 2])
+    func `after a notification that came late says weakly since when it runs`(_ type: Int) throws {
+        func renewal(delayDays: Int64) throws -> (observedAt: Instant, kinds: Set<EventKind>) {
+            let day = Instant.millisecondsPerDay
+            let pushed = PlaySample.told.advanced(byMilliseconds: -delayDays * day)
+            let answer = try PlaySample.subscription(
+                "ACTIVE",
+                after: type,
+                order: "GPA.1..4",
+                at: pushed
+            )
+            let members = (answer.members ?? []).filter { $0.name != "observedAt" }
+            let submission = try PlaySample.submission(
+                .object(members + [JSONMember("observedAt", .instant(PlaySample.told))])
+            )
+            let period = try #require(submission.events.last { $0.kind == .purchaseRenewed })
+            #expect(period.time == pushed)
+            return (period.observedAt, Set(submission.events.map(\.kind)))
+        }
+        let (prompt, late) = try (renewal(delayDays: 0), renewal(delayDays: 2))
+        #expect(prompt.observedAt == PlaySample.told && !prompt.kinds.contains(.purchaseExtended))
+        #expect(late.observedAt < PlaySample.start && late.kinds.contains(.purchaseExtended))
+    }
+
     @Test func `has a row for each state that is documented`() {
         let tested = Set(Self.rows.map { "SUBSCRIPTION_STATE_" + $0.state })
         #expect(tested.isSuperset(of: PlayStates.all))

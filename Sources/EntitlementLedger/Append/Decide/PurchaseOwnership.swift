@@ -58,9 +58,11 @@ extension DecisionReader {
         var facts = facts
         let canonical = Links(facts, of: .purchaseLinked).canonical(purchase)
         let keys = try pipeline.vault.keys(of: canonical)
-        for (place, draft) in drafts.enumerated() where draft.kind.givesPeriod {
+        for (place, draft) in drafts.enumerated() {
             // Behind everything that stands, in their order.
             let sequence = UInt64.max - UInt64(drafts.count - place)
+            if let link = try link(draft, at: sequence, &facts) { facts.append(link) }
+            guard draft.kind.givesPeriod else { continue }
             var fact = Fact(
                 sequence: sequence,
                 kind: draft.kind,
@@ -77,6 +79,32 @@ extension DecisionReader {
             facts.append(fact)
         }
         return PurchaseOwnership(purchase: purchase, facts: facts, catalogs: try catalogs())
+    }
+
+    /// The link that a draft makes of two purchases; nil: it makes none.
+    ///
+    /// `facts`: gets all about both, since from then on they are one and have one owner (P13, C1).
+    private mutating func link(
+        _ draft: EventDraft,
+        at sequence: UInt64,
+        _ facts: inout [Fact]
+    ) throws -> Fact? {
+        guard draft.kind == .purchaseLinked, case .purchase(let name) = draft.subject,
+            let alias = draft.data.text(.alias).flatMap({ PurchaseName($0) })
+        else { return nil }
+        let (stream, known) = try self.facts(ofPurchase: name)
+        let (other, others) = try self.facts(ofPurchase: alias)
+        facts.merge(known)
+        facts.merge(others)
+        var fact = Fact(
+            sequence: sequence,
+            kind: .purchaseLinked,
+            time: draft.time,
+            observedAt: draft.observedAt,
+            subject: stream
+        )
+        fact.other = other
+        return fact
     }
 }
 

@@ -218,6 +218,26 @@ extension PlayMapping {
                     [.transactionID: .text(voided.orderID), .reason: .text("voided")]
                 )
             )
+        ] + link(purchase, toOrder: voided.orderID, at: time)
+    }
+
+    /// That an order is the same purchase, by whose first one RevenueCat calls it (P13); none where the
+    /// purchase is called so already.
+    static func link(
+        _ purchase: PurchaseName,
+        toOrder id: String,
+        at time: Instant
+    ) -> [EventDraft] {
+        guard let order = PurchaseName.play(PlayOrder(id).base), order != purchase else {
+            return []
+        }
+        return [
+            EventDraft(
+                subject: .purchase(purchase),
+                time: time,
+                observedAt: time,
+                data: EventData(.purchaseLinked, [.alias: .text(order.description)])
+            )
         ]
     }
 }

@@ -60,6 +60,7 @@ extension PlayMapping {
                 ]
             )
             return [statement(period), statement(verdict)]
+                + link(purchase.purchase, toOrder: transaction, at: bought)
         default:
             return [note("purchase_data", on: purchase.purchase, at: bought)]
         }

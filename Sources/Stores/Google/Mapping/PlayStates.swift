@@ -153,19 +153,34 @@ extension PlayLineItem {
         switch hint {
         case _ where order.isFirst:
             return period(order, from: start, until: end.instant, saidAt: nil)
+        // It may tell of an earlier renewal than the order's, which began this period.
+        case Self.renewed where isLate:
+            return past(until: began) + periodSaidWeakly(from: start, began: began)
+        case Self.recovered where isLate: return periodSaidWeakly(from: start, began: began)
         case Self.renewed:
             return past(until: began) + period(order, from: began, until: end.instant, saidAt: nil)
         // From hold or from a pause: what came before gave nothing.
         case Self.recovered: return period(order, from: began, until: end.instant, saidAt: nil)
-        default:
-            return past(until: began)
-                + period(
-                    order,
-                    from: began,
-                    until: end.instant,
-                    saidAt: start.saidWeakly(until: began)
-                ) + extended()
+        default: return past(until: began) + periodSaidWeakly(from: start, began: began)
         }
+    }
+
+    /// The running period where it is not known since when it runs: whatever told that counts instead (P1).
+    private func periodSaidWeakly(from start: Instant, began: Instant) -> [EventDraft] {
+        period(
+            order,
+            from: began,
+            until: end.instant,
+            saidAt: start.saidWeakly(until: began)
+        ) + extended()
+    }
+
+    /// Whether another period may have begun between what was told and the answer: the shortest has a week,
+    /// a tester's five minutes (developer.android.com/google/play/billing/test).
+    private var isLate: Bool {
+        let shortest: Int64 =
+            answer.environment == .sandbox ? 4 * 60_000 : Instant.millisecondsPerDay
+        return answer.changedAt.advanced(byMilliseconds: shortest) < answer.observedAt
     }
 
     /// What was given until an instant where nobody told: from the first period's start, and from

@@ -49,6 +49,7 @@ struct PlayVoidedPurchase: Hashable, Sendable {
                 .revocationRefunded,
                 [.transactionID: .text(orderID), .reason: reason.map { .text($0) }]
             ) : EventData(.signalNoted, [.name: .text("voided_in_part")])
+        let links = PlayMapping.link(purchase, toOrder: orderID, at: voidedAt)
         return [
             EventDraft(
                 subject: .purchase(purchase),
@@ -56,7 +57,7 @@ struct PlayVoidedPurchase: Hashable, Sendable {
                 observedAt: observedAt,
                 data: data
             )
-        ]
+        ] + (data.kind == .revocationRefunded ? links : [])
     }
 
     /// Why; nil: a reason of tomorrow, or none.

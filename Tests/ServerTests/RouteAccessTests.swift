@@ -108,7 +108,7 @@ struct `Who may` {
         "readStatus": Right(scopes: [.read, .support, .audit, .admin]),
         "diagnose": Right(scopes: [.admin]),
         "metrics": Right(scopes: [.read, .audit, .metrics, .admin]),
-        "readCluster": Right(scopes: [.read, .support, .audit, .metrics, .admin]),
+        "readCluster": Right(scopes: [.read, .support, .audit, .admin]),
         // Machines of a cluster, by their own tickets.
         "passAccesses": Right(scopes: []),
         "describe": Right(scopes: [], customers: .nobodySpecial),

@@ -280,10 +280,9 @@ extension Questions {
         )
     }
 
-    /// Whether the catalog in force at a point lists a feature (K1).
+    /// Whether a catalog that was known at a point lists a feature, in force or not (K1).
     public func isListed(_ feature: String, at point: BitemporalPoint) throws -> Bool {
-        let history = try catalogHistory(size: prefix(knownAt: point.knownAt))
-        return history.catalog(at: point.at)?.featureIndex(feature) != nil
+        try catalogHistory(size: prefix(knownAt: point.knownAt)).featureIDs.contains(feature)
     }
 
     /// Names for answers about this questions.

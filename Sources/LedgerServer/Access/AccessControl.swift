@@ -230,11 +230,19 @@ final class AccessControl: Sendable {
         of holder: PageCookie.Holder = .console
     ) -> PageSessions.Session? {
         if let session = exchange.session { return session }
-        guard let secret = PageCookie.value(in: exchange.requestHeaders, of: holder) else {
-            return nil
-        }
+        guard let secret = cookie(in: exchange.requestHeaders, of: holder) else { return nil }
         guard let session = sessions.session(secret, at: exchange.now) else { return nil }
         return stands(session.caller, at: exchange.now) ? session : nil
+    }
+
+    /// The cookie of whoever is signed in to the pages; nil: a request brings none.
+    func cookie(in headers: HTTPFields, of holder: PageCookie.Holder = .console) -> String? {
+        PageCookie.value(in: headers, isSecure: isSecure(headers), of: holder)
+    }
+
+    /// Whether a browser came by TLS, to us or to a proxy before us.
+    func isSecure(_ headers: HTTPFields) -> Bool {
+        trust.current.tls != nil || headers[.xForwardedProto] == "https"
     }
 
     /// Who signs in to the pages by the text of a key; nil, and counted: it does not fit.
@@ -258,8 +266,14 @@ final class AccessControl: Sendable {
         try take(.anonymous, client(exchange), &exchange)
     }
 
-    /// Whether a key that was admitted still is.
-    func stands(_ caller: Caller, at now: Instant) -> Bool {
+    /// Whether who was admitted still is: by their key, and by the session in which they asked.
+    func stands(_ call: Call, at now: Instant) -> Bool {
+        guard stands(call.caller, at: now) else { return false }
+        guard call.session != nil, let secret = cookie(in: call.headers) else { return true }
+        return sessions.stands(secret, at: now)
+    }
+
+    private func stands(_ caller: Caller, at now: Instant) -> Bool {
         authenticator.stands(caller, at: now)
     }
 

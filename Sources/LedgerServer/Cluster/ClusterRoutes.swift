@@ -13,7 +13,7 @@ extension RouteTable {
             template: "/v1/cluster",
             operation: "readCluster",
             summary: "How this machine stands in its cluster: who leads, and how far behind it is.",
-            access: .keys([.read, .support, .audit, .metrics]),
+            access: .keys([.read, .support, .audit]),
             answers: [
                 Route.Reply(
                     status: 200,

@@ -16,10 +16,12 @@ enum HealthLook {
         var hasDrifted: Bool
     }
 
-    /// Looks, away from the threads that serve connections.
+    /// Looks for somebody, away from the threads that serve connections.
     ///
+    /// Files of the server's machine, and webhooks, are told to `admin` alone, as the interface tells them.
     /// Cost: as `Auditor.status`.
-    static func look(_ service: LedgerService) async throws -> Found {
+    static func look(_ service: LedgerService, for caller: Caller) async throws -> Found {
+        let isWhole = caller.has(.admin)
         let readiness = await service.readiness()
         return try await service.blocking {
             var checkup = Checkup(
@@ -28,10 +30,10 @@ enum HealthLook {
                 Machine(),
                 at: service.clock()
             )
-            let status = try look(service, readiness, nil, &checkup)
+            let status = try look(service, readiness, nil, withWebhooks: isWhole, &checkup)
             return Found(
                 status: status,
-                doctor: checkup.answer,
+                doctor: isWhole ? checkup.answer : checkup.answer.withoutFiles,
                 hasDrifted: service.metrics.drift.hasDiffered
             )
         }
@@ -63,7 +65,7 @@ enum HealthLook {
                 checkup.lookAtSettings()
                 stores = Self.stores(ofLedgerAt: path, &checkup)
             }
-            _ = try look(service, readiness, stores, &checkup)
+            _ = try look(service, readiness, stores, withWebhooks: true, &checkup)
             checkup.lookAtPurchases(
                 try service.ledger.questions.purchaseDoubts(
                     in: .production,
@@ -100,6 +102,7 @@ enum HealthLook {
         _ service: LedgerService,
         _ readiness: Readiness,
         _ stores: StoresConfiguration?,
+        withWebhooks: Bool,
         _ checkup: inout Checkup
     ) throws -> StatusAnswer {
         let status = try status(service)
@@ -117,7 +120,9 @@ enum HealthLook {
         checkup.lookAtSignals(status.completeness, stores)
         checkup.lookAtJobs(status.jobs ?? [])
         // A server that only reads tells nobody.
-        if let webhooks = service.webhooks { checkup.lookAtWebhooks(try webhooks.all()) }
+        if withWebhooks, let webhooks = service.webhooks {
+            checkup.lookAtWebhooks(try webhooks.all())
+        }
         return status
     }
 
@@ -128,5 +133,15 @@ enum HealthLook {
         }
         status.jobs = service.jobs.all
         return status
+    }
+}
+
+extension DoctorAnswer {
+    fileprivate var withoutFiles: DoctorAnswer {
+        var answer = self
+        for index in findings.indices where findings[index].place?.hasPrefix("/") == true {
+            answer.findings[index].place = nil
+        }
+        return answer
     }
 }

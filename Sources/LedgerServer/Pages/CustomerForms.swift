@@ -108,7 +108,7 @@ extension PageTable {
             page.fill(sent)
             let answer = ProblemAnswer(problem, in: call.language, requestID: call.requestID)
             page.fault = [answer.title, answer.detail].compactMap(\.self).joined(separator: ": ")
-            return try html(page, call, status: problem.code.status)
+            return try shown(page, call, service, of: [call.customer], status: problem.code.status)
         }
     }
 
@@ -123,25 +123,29 @@ extension PageTable {
             var page = try await formPage(form, call, service)
             page.fill(sent)
             page.isFilled = true
+            var told = [asked.customer]
             if let decide = asked.decide {
                 let rehearsal = try await service.blocking {
                     try service.ledger.rehearse(
                         in: asked.request.environment,
                         at: service.clock,
-                        about: { _ in asked.customer },
+                        about: { $0.formerOwner ?? asked.customer },
                         decide
                     )
                 }
                 // A refusal is told before anything is confirmed.
-                _ = try SignalReceipt(rehearsal.outcome) { call.problem(of: $0) }
+                _ = try SignalReceipt(rehearsal.outcome.receipt) { call.problem(of: $0) }
                 page.preview = rehearsal.difference
+                if let owner = rehearsal.outcome.formerOwner, owner != asked.customer {
+                    told.append(owner)
+                }
             }
-            return try html(page, call, status: 200)
+            return try shown(page, call, service, of: told, status: 200)
         }
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        try await asked.run(call, service)
+        let concerned = try await asked.run(call, service)
         let accesses = call.accesses(
-            to: asked.concerned,
+            to: concerned,
             in: asked.request.environment,
             form.operation,
             asked.reason
@@ -151,11 +155,22 @@ extension PageTable {
         return .seeOther(call.link(["customers", asked.customer.text], [(.done, form.rawValue)]))
     }
 
-    private static func html(
+    /// A form once more: it shows what customers have, which is noted as where it was asked for.
+    private static func shown(
         _ page: CustomerFormPage,
         _ call: Call,
+        _ service: LedgerService,
+        of customers: [CustomerID],
         status: Int
     ) throws(Problem) -> Answer {
+        guard service.accesses.hasRoom else { throw Problem.accessesFull }
+        let accesses = call.accesses(
+            to: customers,
+            in: try call.environment(),
+            page.form.operation(after: "send") + "Form",
+            call.accessReason
+        )
+        for access in accesses { service.accesses.add(access) }
         let frame = try call.frame(page.form.title(in: call.language), .customers)
         return Answer(status: status, html: frame.html { page.write(to: &$0) })
     }

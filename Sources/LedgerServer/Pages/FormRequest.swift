@@ -14,8 +14,10 @@ struct FormRequest: Sendable {
     let reason: String
     /// Customers whom it concerns, and whose access is noted with the reason.
     let concerned: [CustomerID]
+    /// What came of a decision, and whose the purchase was that it took from somebody.
+    typealias Decided = (receipt: Receipt, formerOwner: CustomerID?)
     /// Asks a ledger; nil: it is no decision that a draft could make.
-    let decide: (@Sendable (Ledger) throws -> Receipt)?
+    let decide: (@Sendable (Ledger) throws -> Decided)?
 
     init(_ form: CustomerForm, _ call: Call, _ sent: Query) throws(Problem) {
         self.form = form
@@ -45,13 +47,13 @@ struct FormRequest: Sendable {
         _ fields: FormFields,
         _ call: Call,
         _ asked: (customer: CustomerID, request: LedgerRequest, reason: String)
-    ) throws(Problem) -> (@Sendable (Ledger) throws -> Receipt)? {
+    ) throws(Problem) -> (@Sendable (Ledger) throws -> Decided)? {
         let (customer, request, reason) = asked
         switch form {
         case .grant:
             let data = try grant(fields.sent, call, grantID: request.id, reason)
             return { ledger in
-                try ledger.appender.grant(
+                let receipt = try ledger.appender.grant(
                     data.text(.grantID) ?? "",
                     to: customer,
                     features: data.texts(.features) ?? [],
@@ -60,21 +62,22 @@ struct FormRequest: Sendable {
                     reason: data.text(.reason),
                     request
                 )
+                return (receipt, nil)
             }
         case .withdraw:
             let grantID = try fields.text(.grantID)
-            return { try $0.appender.withdraw(grantID, from: customer, request) }
+            return { (try $0.appender.withdraw(grantID, from: customer, request), nil) }
         case .link:
             let alias = try fields.customer(.alias)
-            return { try $0.appender.link(alias, to: customer, request) }
+            return { (try $0.appender.link(alias, to: customer, request), nil) }
         case .transfer:
             let (purchase, owner) = (try fields.purchase(), try fields.customer(.to))
             return {
-                try $0.appender.transfer(purchase, to: owner, reason: reason, request).receipt
+                decided(try $0.appender.transfer(purchase, to: owner, reason: reason, request))
             }
         case .release:
             let purchase = try fields.purchase()
-            return { try $0.appender.release(purchase, reason: reason, request).receipt }
+            return { decided(try $0.appender.release(purchase, reason: reason, request)) }
         case .erase:
             guard try fields.text(.typed).isSame(as: customer.text) else {
                 throw Problem(
@@ -86,6 +89,10 @@ struct FormRequest: Sendable {
             return nil
         case .sync, .verify: return nil
         }
+    }
+
+    private static func decided(_ outcome: OwnerOutcome) -> Decided {
+        (outcome.receipt, outcome.formerOwner)
     }
 
     /// A grant as its event says it, checked as the interface checks it.
@@ -114,12 +121,17 @@ struct FormRequest: Sendable {
         return try call.data(.grantGiven, .object(members))
     }
 
-    /// Has it recorded.
-    func run(_ call: Call, _ service: LedgerService) async throws {
+    /// Has it recorded; returns whom it concerned.
+    ///
+    /// A purchase may be another customer's by now than the one's on whose page the form stood.
+    func run(_ call: Call, _ service: LedgerService) async throws -> [CustomerID] {
         if let decide {
-            let receipt = try await service.blocking { try decide(service.ledger) }
-            _ = try SignalReceipt(receipt) { call.problem(of: $0) }
-            return
+            let decided = try await service.blocking { try decide(service.ledger) }
+            _ = try SignalReceipt(decided.receipt) { call.problem(of: $0) }
+            guard let owner = decided.formerOwner, !concerned.contains(owner) else {
+                return concerned
+            }
+            return concerned + [owner]
         }
         switch form {
         case .sync: _ = try await RouteTable.sync(customer, in: request.environment, service)
@@ -140,6 +152,7 @@ struct FormRequest: Sendable {
             _ = try await RouteTable.erasure(of: [customer], everywhere, call, service)
         case .grant, .withdraw, .link, .transfer, .release: break
         }
+        return concerned
     }
 }
 

@@ -38,11 +38,14 @@ extension PageTable {
             fields: [],
             isLocal: true
         ) { call, _, service in
-            if let secret = PageCookie.value(in: call.headers) {
+            if let secret = service.access.cookie(in: call.headers) {
                 service.access.sessions.end(secret)
             }
             var answer = Answer.seeOther("/console/login")
-            answer.headers[.setCookie] = PageCookie.header("", isSecure: call.isSecure(service))
+            answer.headers[.setCookie] = PageCookie.header(
+                "",
+                isSecure: service.access.isSecure(call.headers)
+            )
             return answer
         },
     ]
@@ -61,12 +64,15 @@ extension PageTable {
         }
         guard let caller else { return loginPage(call, next: form[.next], wasRefused: true) }
         // Whoever was signed in before is not any more.
-        if let former = PageCookie.value(in: call.headers) {
+        if let former = service.access.cookie(in: call.headers) {
             service.access.sessions.end(former)
         }
         let secret = service.access.sessions.begin(as: caller, at: call.now)
         var answer = Answer.seeOther(consolePath(form[.next]) ?? "/console")
-        answer.headers[.setCookie] = PageCookie.header(secret, isSecure: call.isSecure(service))
+        answer.headers[.setCookie] = PageCookie.header(
+            secret,
+            isSecure: service.access.isSecure(call.headers)
+        )
         return answer
     }
 
@@ -91,12 +97,5 @@ extension PageTable {
             formToken: call.session?.formToken
         )
         return Answer(status: wasRefused ? 403 : 200, html: frame.html { page.write(to: &$0) })
-    }
-}
-
-extension Call {
-    /// Whether a browser came by TLS, to us or to a proxy before us.
-    func isSecure(_ service: LedgerService) -> Bool {
-        service.trust.current.tls != nil || headers[.xForwardedProto] == "https"
     }
 }

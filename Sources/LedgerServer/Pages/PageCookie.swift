@@ -9,16 +9,16 @@ enum PageCookie {
         /// A customer of an app.
         case customer
 
-        fileprivate var name: String {
-            switch self {
-            case .console: "entitle"
-            case .customer: "entitle-customer"
-            }
+        /// Behind TLS it keeps neighbours of the host from setting one: such a name counts alone there.
+        fileprivate func name(isSecure: Bool) -> String {
+            let name =
+                switch self {
+                case .console: "entitle"
+                case .customer: "entitle-customer"
+                }
+            return (isSecure ? "__Host-" : "") + name
         }
     }
-
-    /// Behind TLS its name keeps others of the same host from setting it.
-    private static let securePrefix = "__Host-"
 
     /// The header that sets it; an empty value takes it back.
     static func header(
@@ -26,13 +26,14 @@ enum PageCookie {
         isSecure: Bool,
         of holder: Holder = .console
     ) -> String {
-        (isSecure ? securePrefix : "") + holder.name
+        holder.name(isSecure: isSecure)
             + "=\(value); Path=/; HttpOnly; SameSite=Lax"
             + (isSecure ? "; Secure" : "") + (value.isEmpty ? "; Max-Age=0" : "")
     }
 
     /// What a request brings; nil: none.
-    static func value(in headers: HTTPFields, of holder: Holder = .console) -> String? {
+    static func value(in headers: HTTPFields, isSecure: Bool, of holder: Holder) -> String? {
+        let name = holder.name(isSecure: isSecure)
         // HTTP/2 may send several (RFC 9113, section 8.2.3).
         for header in headers[values: .cookie] {
             for pair in header.split(separator: ";") {
@@ -41,10 +42,7 @@ enum PageCookie {
                     maxSplits: 1,
                     omittingEmptySubsequences: false
                 )
-                guard parts.count == 2,
-                    parts[0] == securePrefix + holder.name || parts[0] == holder.name,
-                    !parts[1].isEmpty
-                else { continue }
+                guard parts.count == 2, parts[0] == name, !parts[1].isEmpty else { continue }
                 return String(parts[1])
             }
         }

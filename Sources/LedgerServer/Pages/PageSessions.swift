@@ -27,6 +27,11 @@ final class PageSessions: Sendable {
             (self.caller, self.formToken) = (caller, formToken)
             (self.begunAt, self.usedAt) = (begunAt, usedAt)
         }
+
+        fileprivate func stands(at now: Instant) -> Bool {
+            now < usedAt.advanced(byMilliseconds: PageSessions.idleLimit)
+                && now < begunAt.advanced(byMilliseconds: PageSessions.lifeLimit)
+        }
     }
 
     /// Milliseconds without a request after which a session is over.
@@ -36,18 +41,43 @@ final class PageSessions: Sendable {
     static let lifeLimit: Int64 = Instant.millisecondsPerDay
     /// Milliseconds for which a link lets somebody in, once.
     static let linkLimit: Int64 = 15 * 60_000
-    /// Sessions, and links, that are remembered in one generation.
-    private static let limit = 5_000
     private static let secretByteCount = 32
 
     private struct State {
-        var sessions = Generations<SHA256.Digest, Session>(limit: PageSessions.limit)
-        var links = Generations<SHA256.Digest, (caller: Caller, end: Instant)>(
-            limit: PageSessions.limit
-        )
+        /// Apart, so that customers, however many come in, sign nobody out who runs the ledger.
+        private var operators: Generations<SHA256.Digest, Session>
+        private var customers: Generations<SHA256.Digest, Session>
+        var links: Generations<SHA256.Digest, (caller: Caller, end: Instant)>
+
+        init(limit: Int, customerLimit: Int) {
+            operators = Generations(limit: limit)
+            customers = Generations(limit: customerLimit)
+            links = Generations(limit: limit)
+        }
+
+        subscript(digest: SHA256.Digest) -> Session? { operators[digest] ?? customers[digest] }
+
+        mutating func set(_ session: Session, for digest: SHA256.Digest) {
+            if case .customer = session.caller {
+                customers.set(session, for: digest)
+            } else {
+                operators.set(session, for: digest)
+            }
+        }
+
+        mutating func remove(_ digest: SHA256.Digest) {
+            operators.remove(digest)
+            customers.remove(digest)
+        }
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// `limit`: links, and sessions of who runs the ledger, that are remembered in one generation;
+    /// `customerLimit`: sessions of customers that are.
+    init(limit: Int = 5_000, customerLimit: Int = 50_000) {
+        state = Mutex(State(limit: limit, customerLimit: customerLimit))
+    }
 
     /// Signs somebody in; what comes back is the cookie's value, which is kept nowhere.
     func begin(as caller: Caller, at now: Instant) -> String {
@@ -58,7 +88,7 @@ final class PageSessions: Sendable {
             begunAt: now,
             usedAt: now
         )
-        state.withLock { $0.sessions.set(session, for: Self.digest(secret)) }
+        state.withLock { $0.set(session, for: Self.digest(secret)) }
         return secret
     }
 
@@ -66,32 +96,35 @@ final class PageSessions: Sendable {
     func session(_ secret: String, at now: Instant) -> Session? {
         state.withLock { state in
             let digest = Self.digest(secret)
-            guard var session = state.sessions[digest] else { return nil }
-            guard now < session.usedAt.advanced(byMilliseconds: Self.idleLimit),
-                now < session.begunAt.advanced(byMilliseconds: Self.lifeLimit)
-            else {
-                state.sessions.remove(digest)
+            guard var session = state[digest] else { return nil }
+            guard session.stands(at: now) else {
+                state.remove(digest)
                 return nil
             }
             session.usedAt = max(now, session.usedAt)
-            state.sessions.set(session, for: digest)
+            state.set(session, for: digest)
             return session
         }
+    }
+
+    /// Whether a cookie lets somebody in still; that this was asked keeps no session from its end.
+    func stands(_ secret: String, at now: Instant) -> Bool {
+        state.withLock { $0[Self.digest(secret)]?.stands(at: now) ?? false }
     }
 
     /// Lets a session begin anew, as it is: the time was turned for it.
     func goOn(_ secret: String, at now: Instant) {
         state.withLock { state in
             let digest = Self.digest(secret)
-            guard var session = state.sessions[digest] else { return }
+            guard var session = state[digest] else { return }
             (session.begunAt, session.usedAt) = (now, now)
-            state.sessions.set(session, for: digest)
+            state.set(session, for: digest)
         }
     }
 
     /// Signs out.
     func end(_ secret: String) {
-        state.withLock { $0.sessions.remove(Self.digest(secret)) }
+        state.withLock { $0.remove(Self.digest(secret)) }
     }
 
     /// Makes what signs somebody in, once and soon.

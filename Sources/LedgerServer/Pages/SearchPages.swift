@@ -37,15 +37,15 @@ extension PageTable {
         }
         let matches = search.matches
         let found = Set(matches.compactMap(\.customer))
+        // Who is found is named, by the page or by where it leads: that is an access like any other.
+        guard found.isEmpty || service.accesses.hasRoom else { throw Problem.accessesFull }
+        for access in call.accesses(to: found.sorted(), in: environment, "searchCustomers", nil) {
+            service.accesses.add(access)
+        }
         if call.format == .html, found.count == 1, matches.allSatisfy({ $0.customer != nil }),
             let customer = found.first
         {
             return .seeOther(call.link(["customers", customer.text]))
-        }
-        // Who is found is named on the page: that is an access like any other.
-        guard found.isEmpty || service.accesses.hasRoom else { throw Problem.accessesFull }
-        for access in call.accesses(to: found.sorted(), in: environment, "searchCustomers", nil) {
-            service.accesses.add(access)
         }
         let hits = matches.map { match in
             let customer = match.customer.map { ($0.text, call.link(["customers", $0.text])) }

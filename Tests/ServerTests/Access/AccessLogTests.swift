@@ -113,6 +113,42 @@ struct `The access log` {
         }
     }
 
+    // A form shows what a customer has, however it is answered, and a search leads to them (row 8.6).
+    @Test func `notes whom forms and searches of the console tell of`() async throws {
+        try await `The page of a customer`.refunded { server, visitor in
+            let path = "/console/customers/anna/"
+            let refused = try await visitor.post(path + "release", [])
+            #expect(refused.status == 400)
+            let wish = [("request", "r-1"), ("reason", "asked"), ("tier", "pro")]
+            let tried = try await visitor.post(path + "grant", wish)
+            #expect(tried.status == 200)
+            let found = try await visitor.get("/console/customers?q=app_store/100")
+            #expect(found.status == 303)
+            let noted = try await Self.accesses(server, of: "anna", expecting: 3)
+            let actions = noted.compactMap { $0["data"]?["action"]?.string }
+            let forms = ["sendGrantForm", "sendReleasePurchaseForm"]
+            #expect(actions.sorted() == ["searchCustomers"] + forms)
+        }
+    }
+
+    // Whose purchase it was is concerned, on whosever page the form stood.
+    @Test func `notes from whom a form took a purchase`() async throws {
+        try await `The page of a customer`.refunded { server, visitor in
+            let path = "/console/customers/bob-12/release"
+            let wish = [
+                ("request", "r-1"), ("reason", "asked"), ("purchase", "app_store/100"),
+            ]
+            let tried = try await visitor.post(path, wish)
+            #expect(tried.status == 200, "\(tried.body)")
+            let done = try await visitor.post(path, wish + [("confirmed", "yes")])
+            #expect(done.status == 303, "\(done.body)")
+            let noted = try await Self.accesses(server, of: "anna", expecting: 2)
+            let actions = noted.compactMap { $0["data"]?["action"]?.string }
+            #expect(actions.sorted() == ["releasePurchase", "sendReleasePurchaseForm"])
+            #expect(noted.compactMap { $0["data"]?["reason"]?.string } == ["asked"])
+        }
+    }
+
     // Whom a decision token is about the answer says.
     @Test func `notes of whom support asked a decision token again, and of no backend`()
         async throws

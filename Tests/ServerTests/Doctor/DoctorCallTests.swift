@@ -56,6 +56,20 @@ struct `A diagnosis over HTTP` {
         }
     }
 
+    // Row 9.4: as the call does, the pages name files of the server's machine to `admin` alone.
+    @Test func `shows no file on a page to whom the call is refused`() async throws {
+        try await Self.with { server, folder in
+            for path in ["/console/health.json", "/console.json", "/console/health"] {
+                for scope in [Scope.read, .support, .audit] {
+                    let page = try await server.get(path, as: scope)
+                    #expect(page.status == 200 && !page.body.contains(folder), "\(page.body)")
+                }
+            }
+            let page = try await server.get("/console/health.json", as: .admin)
+            #expect(page.body.contains(folder), "the control: \(page.body)")
+        }
+    }
+
     // An audit that runs already is not waited for.
     @Test(arguments: [(false, true), (true, false)])
     func `audits quickly where no audit runs`(_ isBusy: Bool, _ isTold: Bool) async throws {

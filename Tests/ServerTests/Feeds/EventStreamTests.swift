@@ -158,6 +158,34 @@ struct `A stream of events` {
         }
     }
 
+    // row 9.6: nor does it outlive the session in which it began.
+    @Test func `ends when whoever looks signs out`() async throws {
+        var setup = TestServer.Setup()
+        setup.isLive = true
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            try await Self.following(server) {
+                let leaving = try PageVisitor(server, with: .admin)
+                let staying = try PageVisitor(server, with: .admin)
+                var connections: [RawConnection] = []
+                for visitor in [leaving, staying] {
+                    let connection = try await RawConnection(to: server)
+                    connection.write(
+                        "GET /console/events/stream HTTP/1.1\r\nHost: localhost\r\n"
+                            + "Cookie: entitle=\(visitor.secret)\r\n\r\n"
+                    )
+                    try await connection.wait(for: "retry: 2000")
+                    connections.append(connection)
+                }
+                #expect(try await leaving.post("/console/logout", []).status == 303)
+                try await Self.grant(server, 0)
+                try await connections[0].wait(for: "event: bye")
+                try await connections[1].wait(for: "more-0")
+                #expect(!connections[0].text.contains("more-0"))
+            }
+        }
+    }
+
     @Test func `says good-bye when the server stops`() async throws {
         try await `The feed`.with { server in
             let watch = Task { try await server.service.growth.run() }

@@ -133,6 +133,35 @@ struct `A session of the pages` {
         }
     }
 
+    // Row 9.4: customers sign nobody out who runs the ledger, however many come in.
+    @Test func `is not ended by customers who come in`() {
+        let sessions = PageSessions(limit: 4, customerLimit: 4)
+        let runner = sessions.begin(as: .console, at: noon)
+        let customer = sessions.begin(as: .customer(id: "alice"), at: noon)
+        for _ in 0..<20 { _ = sessions.begin(as: .customer(id: "bob"), at: noon) }
+        #expect(sessions.session(runner, at: noon) != nil)
+        // The control: they are not without end.
+        #expect(sessions.session(customer, at: noon) == nil)
+    }
+
+    // By TLS a neighbour of the host can set a cookie without the prefix, and none with it.
+    @Test func `is known by TLS by the name that a neighbour cannot set`() async throws {
+        try await Self.with { server in
+            let secret = try PageVisitor(server, with: .support).secret
+            let names: [(String, HTTPFields, Int)] = [
+                ("entitle", [:], 200), ("__Host-entitle", [:], 303),
+                ("entitle", [.xForwardedProto: "https"], 303),
+                ("__Host-entitle", [.xForwardedProto: "https"], 200),
+            ]
+            for (name, headers, status) in names {
+                var headers = headers
+                headers[.cookie] = "\(name)=\(secret)"
+                let answer = try await server.send(.get, Self.path, headers: headers)
+                #expect(answer.status == status, "\(name) \(headers)")
+            }
+        }
+    }
+
     @Test func `takes a form from its own pages alone`() async throws {
         try await Self.with { server in
             let visitor = try PageVisitor(server, with: .support)

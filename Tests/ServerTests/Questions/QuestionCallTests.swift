@@ -159,6 +159,17 @@ struct `A question over HTTP` {
             #expect(try await server.get("/v1/customers/mike-1/features/scan").status == 200)
             let other = try await server.get("/v1/customers/mike-1/features/Scan")
             #expect(other.status == 404 && other.code == "unknown_feature")
+            // What an earlier catalog lists is no mistake of who asks: it is not open (K1).
+            _ = try server.ledger.appender.publish(
+                try JSONValue(parsing: Array(#"{"tiers":["free"]}"#.utf8)),
+                effective: nil,
+                EntitlementLedger.Request(id: "less", source: "catalog", environment: .production)
+            )
+            for query in ["", "?token=true", "?at=2026-01-01"] {
+                let gone = try await server.get("/v1/customers/mike-1/features/export" + query)
+                #expect(gone.status == 200 && gone.json["allowed"] == .bool(false), "\(gone.body)")
+            }
+            #expect(try await server.get("/v1/customers/mike-1/features/Scan").status == 404)
         }
     }
 

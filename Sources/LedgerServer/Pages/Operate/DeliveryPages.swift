@@ -83,7 +83,7 @@ extension PageTable {
 
     @Sendable
     private static func deliveries(_ call: Call, _ service: LedgerService) async throws -> Page {
-        let found = try await HealthLook.look(service)
+        let found = try await HealthLook.look(service, for: call.caller)
         var told: [Webhook]?
         if call.caller.has(.admin), let webhooks = service.webhooks {
             told = try await service.blocking { try webhooks.all() }

@@ -19,7 +19,7 @@ extension PageTable {
 
     @Sendable
     private static func health(_ call: Call, _ service: LedgerService) async throws -> Page {
-        let found = try await HealthLook.look(service)
+        let found = try await HealthLook.look(service, for: call.caller)
         var page = HealthPage(
             strip: HealthStrip(
                 language: call.language,

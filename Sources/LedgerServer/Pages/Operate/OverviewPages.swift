@@ -23,7 +23,7 @@ extension PageTable {
 
     @Sendable
     private static func overview(_ call: Call, _ service: LedgerService) async throws -> Page {
-        let found = try await HealthLook.look(service)
+        let found = try await HealthLook.look(service, for: call.caller)
         let environment = try call.environment()
         let (rate, latest) = try await lately(environment, call, service)
         var list = EventListPage(

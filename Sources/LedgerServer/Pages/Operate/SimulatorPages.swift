@@ -75,7 +75,7 @@ extension PageTable {
             try await body(sent, desk, address)
             let search = sent[.search].map { [(QueryName.search, $0)] } ?? []
             // A session that began before the clock was turned may be over now: this one goes on.
-            if call.session != nil, let secret = PageCookie.value(in: call.headers) {
+            if call.session != nil, let secret = service.access.cookie(in: call.headers) {
                 service.access.sessions.goOn(secret, at: service.clock())
             }
             return Answer.seeOther(call.link(["simulator"], search))

@@ -53,7 +53,7 @@ extension PageTable {
             fields: [],
             isLocal: true
         ) { call, _, service in
-            if let secret = PageCookie.value(in: call.headers, of: .customer) {
+            if let secret = service.access.cookie(in: call.headers, of: .customer) {
                 service.access.sessions.end(secret)
             }
             var frame = PageFrame(
@@ -66,7 +66,7 @@ extension PageTable {
             answer.tellNobody()
             answer.headers[.setCookie] = PageCookie.header(
                 "",
-                isSecure: call.isSecure(service),
+                isSecure: service.access.isSecure(call.headers),
                 of: .customer
             )
             return answer

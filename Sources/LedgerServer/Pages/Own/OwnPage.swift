@@ -115,12 +115,16 @@ extension Call {
 
     /// Signs a customer in, and leads on.
     func signedIn(as customer: CustomerID, at path: String, _ service: LedgerService) -> Answer {
+        // Whoever was signed in before is not any more.
+        if let former = service.access.cookie(in: headers, of: .customer) {
+            service.access.sessions.end(former)
+        }
         let secret = service.access.sessions.begin(as: .customer(id: customer), at: now)
         var answer = Answer.seeOther(path)
         answer.tellNobody()
         answer.headers[.setCookie] = PageCookie.header(
             secret,
-            isSecure: isSecure(service),
+            isSecure: service.access.isSecure(headers),
             of: .customer
         )
         return answer

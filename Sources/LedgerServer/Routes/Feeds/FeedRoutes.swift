@@ -222,8 +222,8 @@ extension RouteTable {
             filter,
             for: reader,
             limit: limit,
-            // A key that was revoked or is over ends what it began.
-            mayGoOn: { service.access.stands(call.caller, at: service.clock()) }
+            // A key that was revoked, and a session that is over, end what they began.
+            mayGoOn: { service.access.stands(call, at: service.clock()) }
         )
         return Answer(mediaType: "text/event-stream") { try await stream.next() }
     }

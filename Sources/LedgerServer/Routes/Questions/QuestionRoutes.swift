@@ -142,7 +142,9 @@ extension RouteTable {
         let size = try service.ledger.questions.size()
         let customer = try call.customer
         let access = try await service.access(customer, environment, at: call.now)
-        guard let kept = access.features?[feature] else { throw Self.unknownFeature }
+        guard let kept = access.features?[feature] else {
+            return try await checkThen(call, feature, service)
+        }
         let echo = QuestionEcho(
             customer: customer.text,
             environment: environment,
@@ -157,7 +159,7 @@ extension RouteTable {
         return answer
     }
 
-    /// At another point, or with a token.
+    /// At another point, with a token, or about a feature that the catalog in force does not list.
     private static func checkThen(
         _ call: Call,
         _ feature: String,
@@ -166,18 +168,13 @@ extension RouteTable {
         let withToken = try call.wantsToken()
         let written = try await written(call, service) { ledger, question in
             guard try ledger.questions.isListed(feature, at: question.point) else {
-                throw unknownFeature
+                throw Problem(.unknownFeature, "no catalog lists such a feature")
             }
             return try ledger.questions.accessAnswer(feature, question)
         }
         let answer = withToken ? written : written.withoutToken
         return Self.answer(call, answer, validUntil: .some(written.decision.validUntil))
     }
-
-    private static let unknownFeature = Problem(
-        .unknownFeature,
-        "the catalog in force has no such feature"
-    )
 }
 
 extension Call {

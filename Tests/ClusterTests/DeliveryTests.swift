@@ -197,6 +197,9 @@ extension `A cluster's journal in PostgreSQL` {
             try first.look()
             lossy.loseOne()
             #expect(throws: JournalFault.self) { try first.share.share() }
+            // Who copies what stands by then misses nothing of what is written behind it.
+            try second.share.follow()
+            #expect(try second.notices() == first.notices())
             #expect(try first.machine.grant(1).isAppended)
             try first.look()
             try first.share.share()

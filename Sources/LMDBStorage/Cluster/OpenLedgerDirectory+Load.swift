@@ -16,7 +16,8 @@ extension OpenLedgerDirectory {
     ///   erasure; `LogStorageFault`; what the maker throws. Cost: one pass over all.
     package func load(
         into maker: any ClusterMaker,
-        allowsAsynchronous: Bool
+        allowsAsynchronous: Bool,
+        beforeItStands mark: () throws -> Void = {}
     ) throws -> (events: UInt64, streams: UInt64) {
         guard knownLoss == nil else {
             throw LedgerOpenFault(.treeLost, "a salvage could not bring all of it back")
@@ -35,6 +36,7 @@ extension OpenLedgerDirectory {
         let place = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
         let keys = try DurableFile.read(place) ?? []
         let manifest = try LedgerDirectory.manifestBytes(at: path)
+        try mark()
         try mappingFaults {
             try maker.finish(
                 manifest: String(decoding: manifest, as: UTF8.self),

@@ -25,8 +25,9 @@ package final class DeliveryShare: Sendable {
         var term: UInt64 = 0
         /// The stamp of the last write that is known; nil: none.
         var stamp: [UInt8]?
-        /// The stamp of a write of which it is not known what became.
-        var doubtful: [UInt8]?
+        /// The stamp of a write of which it is not known what became, and where its notices end; nil: it has
+        /// none.
+        var doubtful: (stamp: [UInt8], below: UInt64?)?
         /// Changes of the store that were written.
         var shared: UInt64?
         /// Bytes that were written last.
@@ -187,6 +188,8 @@ package final class DeliveryShare: Sendable {
         let current = try store.sharedState()
         // Nobody was ever told: there is nothing to hold in common.
         if state.stamp == nil, try store.endpointBytes().isEmpty { return }
+        // A page that stands is not written again with more: whoever copied it asks for what is behind it.
+        try settleDoubt(&state)
         var change = DeliveriesChange(stamp: Self.stamp(state))
         var (first, byteCount) = (try store.sharedNotices(), 0)
         while first < current.next {
@@ -199,7 +202,7 @@ package final class DeliveryShare: Sendable {
             byteCount += bytes.count
             first = last.number + 1  // Fits: below the next one's number.
             guard byteCount > Self.byteLimit, first < current.next else { continue }
-            try write(change, &state)
+            try write(change, below: first, &state)
             try store.noteShared(below: first)
             (change, byteCount) = (DeliveriesChange(stamp: Self.stamp(state)), 0)
         }
@@ -210,20 +213,33 @@ package final class DeliveryShare: Sendable {
             change.forgetBefore = current.first
             state.forgotAt = now
         }
-        try write(change, &state)
+        try write(change, below: current.next, &state)
         if try store.sharedNotices() != current.next {
             try store.noteShared(below: current.next)
         }
         (state.shared, state.byteCount) = (count, bytes.count + byteCount)
     }
 
-    /// Writes where nobody else did since; one who did tells from then on.
-    private func write(_ change: DeliveriesChange, _ state: inout State) throws {
-        if let doubtful = state.doubtful {
-            if try journal.deliveryStamp() == doubtful { state.stamp = doubtful }
-            state.doubtful = nil
+    /// Finds out what became of a write whose answer was lost.
+    private func settleDoubt(_ state: inout State) throws {
+        guard let doubtful = state.doubtful else { return }
+        if try journal.deliveryStamp() == doubtful.stamp {
+            state.stamp = doubtful.stamp
+            if let below = doubtful.below { try store.noteShared(below: below) }
         }
-        state.doubtful = change.stamp
+        state.doubtful = nil
+    }
+
+    /// Writes where nobody else did since; one who did tells from then on.
+    ///
+    /// `below`: where the notices of its pages end; nil: it has none.
+    private func write(
+        _ change: DeliveriesChange,
+        below: UInt64? = nil,
+        _ state: inout State
+    ) throws {
+        try settleDoubt(&state)
+        state.doubtful = (change.stamp, below)
         let isWritten = try journal.write(change, insteadOf: state.stamp)
         state.doubtful = nil
         guard isWritten else {

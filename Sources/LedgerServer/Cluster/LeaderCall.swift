@@ -41,13 +41,21 @@ struct LeaderCall: Sendable {
     ]
 
     /// Nobody is followed elsewhere: whoever is asked is told a credential.
-    static let http = HTTPClient(
-        eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-        configuration: HTTPClient.Configuration(
+    static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: HTTPClient.Configuration.Timeout(connect: .seconds(3))
         )
-    )
+        // Calls that wait for a store, an import say, hold up no others.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
+        return HTTPClient(
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            configuration: configuration
+        )
+    }()
+
+    /// Calls to the leader that are under way at once.
+    private static let connectionLimit = 256
 
     /// What the leader answers; this machine knows what became of the call by then, as a rule.
     ///

@@ -143,7 +143,15 @@ struct LedgerResponder: HTTPResponder {
         if route.isChange, let leader = service.leaderCall {
             return try await leader.answer(request, call.body, exchange)
         }
-        var answer = try await route.handler(call, service)
+        var answer: Answer
+        do {
+            answer = try await route.handler(call, service)
+        } catch let problem as Problem {
+            // A no is an outcome like any other: whoever was deposed decided it by an old state (Several
+            // machines).
+            if route.isChange { try await service.confirmLease() }
+            throw problem
+        }
         if route.isChange, route.isPage { try await service.tellSize(in: &answer) }
         try await service.nameHistory(of: &answer)
         if route.isChange { try await service.confirmLease() }

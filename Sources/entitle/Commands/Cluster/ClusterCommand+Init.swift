@@ -58,11 +58,12 @@ extension ClusterCommand {
                         schema: cluster.place(),
                         insteadOf: from.map { _ in open.requireContinuation(of:_:) }
                     )
-                    // Before anything stands elsewhere: a directory that is marked is not written to alone.
-                    try LedgerDirectory.markNode(at: options.path)
                     loaded = try open.directory.load(
                         into: maker,
-                        allowsAsynchronous: allowAsynchronous
+                        allowsAsynchronous: allowAsynchronous,
+                        // Before anything stands elsewhere, and not where nothing will: a directory that
+                        // is marked is not written to alone.
+                        beforeItStands: { try LedgerDirectory.markNode(at: options.path) }
                     )
                     try file.write(toLedgerAt: options.path)
                     try tellCommonFiles()

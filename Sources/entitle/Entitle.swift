@@ -1,4 +1,5 @@
 import ArgumentParser
+import DurableFiles
 import Encodings
 import Glibc
 import LedgerAPI
@@ -55,7 +56,19 @@ struct Entitle: ParsableCommand {
         ]
     )
 
+    /// A stream that was closed is nothing: the next file that is opened would have its number, and what is
+    /// said to people would be written into a ledger.
+    private static func openStandardStreams() {
+        // The lowest number that is free is taken first.
+        while let stream = try? DurableFile.openForAppending("/dev/null") {
+            guard stream > STDERR_FILENO else { continue }
+            close(stream)
+            break
+        }
+    }
+
     static func main() async {
+        openStandardStreams()
         let wantsJSON = CommandLine.arguments.contains("--json")
         DeathReport.install(json: wantsJSON)
         ProcessSecrets.closeMemory()

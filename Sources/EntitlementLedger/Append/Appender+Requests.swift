@@ -179,12 +179,17 @@ extension Appender {
     ///
     /// `document`: with its named time zones resolved (K10).
     ///
-    /// `effective`: nil: now, or for a repeat when it was published first.
+    /// `effective`: nil: now, or for a repeat when it was published first; in 2000 to 2200.
     public func publish(
         _ document: JSONValue,
         effective: Instant?,
         _ request: Request
     ) throws -> Receipt {
+        if let effective, !effective.isPlausible {
+            return .refused(
+                Refusal(.outOfRange, "effective", "expected an instant in 2000 to 2200")
+            )
+        }
         // Whoever asks, a catalog is its own source's.
         let request = Request(
             id: request.id,
@@ -207,7 +212,9 @@ extension Appender {
         _ data: EventData,
         _ rule: @escaping RequestProposal.Rule
     ) throws -> Receipt {
-        try pipeline.record(
+        // What is recorded stays, and must be taken elsewhere, too.
+        if let fault = data.fault(of: .customer) { return .refused(Refusal(fault)) }
+        return try pipeline.record(
             RequestProposal(request: request, customer: customer, data: data, rule: rule)
         )
     }
@@ -215,6 +222,17 @@ extension Appender {
     /// The effective time of what a request recorded before; nil: nothing.
     private func timeOfEarlier(_ request: Request) throws -> Instant? {
         try questions.sequence(of: request).flatMap { try questions.event(at: $0) }?.event.time
+    }
+}
+
+extension Refusal {
+    /// What is not of its field's shape.
+    fileprivate init(_ fault: InputFault) {
+        self.init(
+            fault.code == .outOfRange ? .outOfRange : .invalidValue,
+            fault.path,
+            fault.detail
+        )
     }
 }
 

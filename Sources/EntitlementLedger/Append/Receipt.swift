@@ -59,6 +59,10 @@ public struct Refusal: Sendable, Equatable {
         case unknownUse = "unknown_use"
         /// A purchase that no event names.
         case unknownPurchase = "unknown_purchase"
+        /// A value that is not of its field's shape.
+        case invalidValue = "invalid_value"
+        /// A number or an instant beyond its field's range.
+        case outOfRange = "out_of_range"
     }
 
     /// Makes a refusal.

@@ -66,6 +66,19 @@ extension EventData {
         ).data
     }
 
+    /// What in it is not of its field's shape, as where it is read from JSON; nil: nothing.
+    ///
+    /// Cost: as reading it.
+    package func fault(of subject: Subject.Kind) -> InputFault? {
+        let members = entries.map { JSONMember($0.field.name, $0.value.json) }
+        do throws(InputFault) {
+            _ = try EventData(kind, validating: .object(members), of: subject)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// `node`: the fields' object; nil: there are none.
     fileprivate static func reading(
         _ node: Int?,

@@ -79,7 +79,10 @@ struct RestoreSource {
         }
         self.manifest = manifest
         key = try VerifierKey(parsing: LedgerDirectory.manifest(reading: manifest).publicKey)
-        self.vault = vault ?? path + "/" + LedgerDirectory.vaultFolder
+        let given = vault ?? path
+        let inner = given + "/" + LedgerDirectory.vaultFolder
+        // A backup, or a ledger, stands for the vault in it.
+        self.vault = vault == nil || FileManager.default.fileExists(atPath: inner) ? inner : given
         guard FileManager.default.fileExists(atPath: self.vault) else {
             throw OperationFault(
                 .noVault,

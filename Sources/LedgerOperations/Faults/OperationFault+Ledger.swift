@@ -31,7 +31,9 @@ extension OperationFault {
         let status: ExitStatus =
             switch refusal.code {
             case .overLimit, .notAllowed: .no
-            case .invalidCatalog, .notPermitted, .tooLarge, .recordedTime: .badInput
+            case .invalidCatalog, .notPermitted, .tooLarge, .recordedTime, .invalidValue,
+                .outOfRange:
+                .badInput
             default: .conflict
             }
         self.init(

@@ -19,7 +19,7 @@ extension OperationFault {
         case let fault as LogStorageFault: self.init(fault, place)
         case let fault as LedgerFault: self.init(fault)
         case let fault as ArchiveFault: self.init(fault)
-        case let fault as FileFault: self.init(fault)
+        case let fault as FileFault: self.init(fault, place)
         case let fault as StoreFault: self.init(fault)
         case let fault as NoteFault:
             self.init(Code(fault.code.rawValue, .integrity), fault.message)
@@ -139,7 +139,7 @@ extension OperationFault {
         }
     }
 
-    private init(_ fault: FileFault) {
+    private init(_ fault: FileFault, _ place: String?) {
         switch fault.code {
         case ENOSPC, EDQUOT:
             self.init(
@@ -152,6 +152,13 @@ extension OperationFault {
                 .cannotCreate,
                 "something else stands where a directory is needed",
                 hint: "choose another"
+            )
+        case EACCES, EPERM, EROFS:
+            self.init(
+                .notPermitted,
+                "a file or directory may not be used so (\(fault.operation))",
+                place: place,
+                hint: "run it as the user to whom the ledger belongs, where it may write"
             )
         default: self.init(.io, "\(fault.operation) failed (errno \(fault.code))")
         }

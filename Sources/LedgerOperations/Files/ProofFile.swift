@@ -29,6 +29,25 @@ package enum ProofFile {
         return text
     }
 
+    /// Does something with the text of a checkpoint that was given in a file.
+    ///
+    /// - Throws: `OperationFault` naming the file where it holds none, or another log's; what the body throws.
+    package static func withCheckpoint<Outcome>(
+        _ path: String,
+        _ body: (_ note: String) throws -> Outcome
+    ) throws -> Outcome {
+        let note = try text(path)
+        do {
+            return try body(note)
+        } catch let fault as NoteFault {
+            throw OperationFault(
+                OperationFault.Code(fault.code.rawValue, .badInput),
+                fault.message,
+                place: path
+            )
+        }
+    }
+
     /// A key that was given as text.
     ///
     /// `place`: the option that gave it.

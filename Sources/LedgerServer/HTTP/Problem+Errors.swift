@@ -34,6 +34,8 @@ extension Problem {
             case .unknownGrant: .unknownGrant
             case .unknownUse: .unknownUse
             case .unknownPurchase: .unknownPurchase
+            case .invalidValue: .invalidValue
+            case .outOfRange: .outOfRange
             }
         self.init(code, refusal.detail, path: refusal.path)
     }

@@ -155,4 +155,66 @@ struct `The command says why it cannot begin` {
             }
         }
     }
+
+    // What is said to people would be written over the file that was opened under its number.
+    @Test(arguments: ["2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"])
+    func `unless its streams are closed, which then are nothing`(_ streams: String) async throws {
+        try await withScratchDirectory { folder in
+            let ledger = folder + "/ledger"
+            #expect(try await EntitleCommand.run(["init", "--ledger", ledger]).code == 0)
+            let process = Process()
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = [
+                "-c", "exec \(streams); exec \"$0\" \"$@\"",
+                try #require(EntitleCommand.executable),
+                "grant", "carol", "--feature", "nope", "--ledger", ledger,
+            ]
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            let audit = try await EntitleCommand.run(["audit", "--ledger", ledger])
+            #expect(audit.code == 0, "\(audit.output) \(audit.errors)")
+        }
+    }
+
+    // What is recorded stays: what its own import refuses is not recorded.
+    @Test func `with exit 65 where a value is not of its field's shape`() async throws {
+        try await withScratchDirectory { folder in
+            let ledger = ["--ledger", folder + "/ledger"]
+            #expect(try await EntitleCommand.run(["init"] + ledger).code == 0)
+            let long = String(repeating: "a", count: 70_000)
+            let grant = ["grant", "carol", "--feature", "export"]
+            for arguments in [
+                grant + ["--grant-id", ""], grant + ["--until", "2500-01-01"],
+                grant + ["--reason", long], grant + ["--grant-id", "x\ny"],
+                ["grant", "carol", "--feature", ""], ["grant", "carol", "--feature", long],
+            ] {
+                let outcome = try await EntitleCommand.run(arguments + ledger)
+                #expect(outcome.code == 65, "\(arguments.last?.prefix(20) ?? "") \(outcome.errors)")
+            }
+            let asked = try await EntitleCommand.run(["can", "carol", long] + ledger)
+            #expect(asked.code == 64, "\(asked.errors)")
+            let events = try await EntitleCommand.run(["events", "--customer", "carol"] + ledger)
+            #expect(events.output.isEmpty, "\(events.output)")
+        }
+    }
+
+    @Test func `with exit 64 or 65 where a name or a checkpoint is none`() async throws {
+        try await withScratchDirectory { folder in
+            let path = folder + "/ledger"
+            let ledger = ["--ledger", path]
+            let refused = try await EntitleCommand.run(["init", "--origin", "a b"] + ledger)
+            #expect(refused.code == 64, "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: path), "nothing is half-made")
+            #expect(try await EntitleCommand.run(["init"] + ledger).code == 0)
+            let file = folder + "/none"
+            try Data("not a checkpoint".utf8).write(to: URL(filePath: file))
+            for arguments in [["audit", "--against", file], ["prove", "--consistency", file]] {
+                let outcome = try await EntitleCommand.run(arguments + ledger)
+                #expect(outcome.code == 65 && outcome.errors.contains(file), "\(outcome.errors)")
+            }
+            let wish = ["listen", "--forward-to", "nope"]
+            #expect(try await EntitleCommand.run(wish + ledger).code == 64)
+        }
+    }
 }

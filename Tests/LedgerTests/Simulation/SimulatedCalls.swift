@@ -45,7 +45,7 @@ struct SimulatedCalls {
             Call(id: "catalog", source: Source.catalog) {
                 try $0.appender.publish(
                     document,
-                    effective: Instant(milliseconds: 0),
+                    effective: .earliest,
                     Request(id: "catalog", source: Source.catalog, environment: .production)
                 )
             }

@@ -25,6 +25,7 @@ struct Can: ParsableCommand {
     @Argument(help: "A feature id.") var feature: String
 
     func run() throws {
+        try FeatureArgument.requireLength(feature)
         let question = CustomerQuestion(
             customer: try CustomerArgument.checked(customer),
             environment: try options.environment(),
@@ -63,6 +64,12 @@ enum FeatureArgument {
         {
             throw OperationFault(unknownFeatureNear: [])
         }
+    }
+
+    /// Refuses what is longer than any catalog's name.
+    static func requireLength(_ feature: String) throws {
+        guard feature.utf8.count > FieldShape.nameByteLimit else { return }
+        throw OperationFault(unknownFeatureNear: [])
     }
 
     /// Refuses a feature that no catalog of the prefix lists; where there is none, nobody knows.

@@ -62,13 +62,13 @@ struct Audit: ParsableCommand {
         AuditChild.endWithParent()
         let progress = Progress("audited")
         func audit(_ ledger: Ledger) throws -> AuditAnswer {
-            let older = try against.map { try ProofFile.text($0) }
+            let fault = try against.flatMap { file in
+                try ProofFile.withCheckpoint(file) { try ledger.prover.fault(against: $0) }
+            }
             var report = try ledger.auditor.audit(scope, archive: archiveStore()) {
                 progress.show($0, of: $1)
             }
-            if let older, let fault = try ledger.prover.fault(against: older) {
-                report.faults.append(fault)
-            }
+            if let fault { report.faults.append(fault) }
             return report
         }
         let report =

@@ -61,12 +61,13 @@ struct Prove: ParsableCommand {
         }
         let old = consistency ?? ""
         if let size = UInt64(old) { return try ledger.prover.consistencyProof(from: size).text }
-        let note = try ProofFile.text(old)
-        if let fault = try ledger.prover.fault(against: note) {
-            throw OperationFault(.forked, fault.detail, place: old)
+        let size = try ProofFile.withCheckpoint(old) { note in
+            if let fault = try ledger.prover.fault(against: note) {
+                throw OperationFault(.forked, fault.detail, place: old)
+            }
+            return try Checkpoint(parsing: SignedNote.parse(note).text).size
         }
-        let checkpoint = try Checkpoint(parsing: SignedNote.parse(note).text)
-        return try ledger.prover.consistencyProof(from: checkpoint.size).text
+        return try ledger.prover.consistencyProof(from: size).text
     }
 
     private func proof(by client: ServerClient) throws -> String {
@@ -80,8 +81,9 @@ struct Prove: ParsableCommand {
         }
         let old = consistency ?? ""
         if UInt64(old) != nil { return try proof(client, ["consistency", old]) }
-        let note = try ProofFile.text(old)
-        let size = try Checkpoint(parsing: SignedNote.parse(note).text).size
+        let (note, size) = try ProofFile.withCheckpoint(old) { note in
+            (note, try Checkpoint(parsing: SignedNote.parse(note).text).size)
+        }
         return try proof(client, ["consistency", String(size)], [("against", note)])
     }
 

@@ -41,8 +41,13 @@ struct Listen: ParsableCommand {
             let webhooks = try Webhooks(in: folder, ledger)
             defer { webhooks.close() }
             var randomness = RandomSource.system
-            guard let webhook = try webhooks.add(wish(), at: SystemClock.now(), using: &randomness)
-            else { return }
+            let added: Webhook?
+            do {
+                added = try webhooks.add(wish(), at: SystemClock.now(), using: &randomness)
+            } catch let fault as InputFault {
+                throw OperationFault(.usage, fault.detail, place: fault.path)
+            }
+            guard let webhook = added else { return }
             let forwarding = WebhookForwarding(webhook, of: webhooks, clock: SystemClock.now)
             tellStart(webhook)
             let (limit, isJSON) = (limit ?? .max, options.json)

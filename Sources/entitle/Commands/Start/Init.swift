@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
 import LMDBStorage
 import LedgerOperations
 
@@ -22,6 +23,14 @@ struct Init: ParsableCommand {
 
     func run() throws {
         let path = options.path
+        // Before anything is made.
+        guard NoteName.isValid(origin) else {
+            throw OperationFault(
+                .usage,
+                "a log's name has no space and no plus",
+                place: "--origin"
+            )
+        }
         let document = try catalog.map { try CatalogFile.read($0) }
         // What is wrong with it is said before anything is made.
         let faults = document.map(CatalogFile.faults) ?? []

@@ -140,12 +140,14 @@ package final class LeaderLog: OwnFilesLog {
             )
             switch outcome {
             case .committed(let known, _): state.shown.known = known
+            // Whoever leads next finishes the erasure.
             case .refused(let fault):
-                if [.deposed, .moved].contains(fault.code) { state.shown.isOver = true }
+                state.shown.isOver = true
                 throw LogStorageFault(fault)
             case .unknown:
                 let known = try renew(&state)
                 guard known.generation == rotation.generation else {
+                    state.shown.isOver = true
                     throw LogStorageFault(
                         .busy,
                         "the cluster's database did not take it: try again"

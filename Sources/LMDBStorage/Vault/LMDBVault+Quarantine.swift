@@ -9,12 +9,14 @@ extension LMDBVault {
     /// See `Vault`.
     package func quarantined(_ subjects: [String]) throws -> [String] {
         guard !subjects.isEmpty else { return [] }
+        // It may have been changed meanwhile, and days are wrapped by the new one.
+        try requireMasterKey(turn.withLock(\.journal))
         return try writer.withLock { writer in
             let named = subjects.map {
                 (subject: $0, id: StreamName(environment: 0, subject: $0).id)
             }
             let ids = NamedIDs(named.compactMap(\.id))
-            let quarantine = try quarantine(writer)
+            let quarantine = quarantine(writer)
             var found: Set<[UInt8]> = []
             for day in try quarantine.days() {
                 for item in try quarantine.openItems(of: day) ?? [] {
@@ -27,7 +29,7 @@ extension LMDBVault {
 
     /// Takes items out of the quarantine that name one of these streams, while their names are known.
     func clearQuarantine(of gone: [UInt64], _ writer: inout Writer) throws {
-        var quarantine = try quarantine(writer)
+        var quarantine = quarantine(writer)
         let days = try quarantine.days()
         guard !days.isEmpty else { return }
         let ids = NamedIDs(try gone.compactMap { try storedName(of: $0)?.id })
@@ -42,10 +44,8 @@ extension LMDBVault {
         }
     }
 
-    private func quarantine(_ writer: Writer) throws -> Quarantine {
-        // The master key may have been changed meanwhile.
-        _ = try keyFile.read()
-        return Quarantine(
+    private func quarantine(_ writer: Writer) -> Quarantine {
+        Quarantine(
             ledgerPath: URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false),
             masterKey: keyFile.key,
             randomness: writer.randomness

@@ -23,6 +23,8 @@ extension LMDBVault {
         try turn.withLock { turn in
             guard let journal = turn.journal else { return }
             turn.erasure = try journal.erasureNote().map { try ErasureNote.erasure(of: $0) }
+            // It may be another one than this machine knew, whose keys are destroyed.
+            turn.areKeysDestroyed = false
         }
     }
 

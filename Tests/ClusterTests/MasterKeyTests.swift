@@ -102,6 +102,42 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // An erasure that is on its way to them then puts nothing back.
+    @Test func `stays as it was wrapped last, whatever erasure is under way`() async throws {
+        try await withMachines { machines in
+            let first = machines[0]
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            for number in 0..<3 { #expect(try first.grant(number).isAppended) }
+            await machines[1].end()
+            let holder = try PostgresConnection(PostgresServers.place(), within: 10)
+            let table = machines.schema.name + ".vault_keys"
+            func hold(_ text: String) throws {
+                _ = try holder.exchange([.init(.init("", text))], within: 60_000)
+            }
+            let before = try machines.journal.keys()
+            try hold("BEGIN")
+            try hold("SELECT 1 FROM \(table) FOR UPDATE")
+            let erasing = Task.detached { try first.erase([1]) }
+            let waits =
+                "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                + "AND query LIKE '%\(machines.schema.name).rotate%'"
+            try await eventually("it waits") { try PostgresServers.sql(waits).count == 1 }
+            try hold("UPDATE \(table) SET bytes = bytes || '\\x00'::bytea")
+            try hold("COMMIT")
+            await #expect(throws: LogStorageFault.self) { try await erasing.value }
+            let after = try machines.journal.keys()
+            #expect(after.bytes == before.bytes + [0] && after.generation == before.generation)
+            // Who leads next finishes it, once the master key opens them again.
+            try hold("UPDATE \(table) SET bytes = substr(bytes, 1, length(bytes) - 1)")
+            try await eventually("the erasure's end") {
+                try machines.note() == nil && first.generation == 1
+            }
+            for number in 0..<3 { #expect(try first.mayUse(number) == (number != 1)) }
+            try await machines.endAndAudit(["a"])
+        }
+    }
+
     private static func keys(of path: String) -> URL {
         URL(filePath: path + "/vault/epoch-keys")
     }

@@ -162,16 +162,11 @@ struct `The command says why it cannot begin` {
         try await withScratchDirectory { folder in
             let ledger = folder + "/ledger"
             #expect(try await EntitleCommand.run(["init", "--ledger", ledger]).code == 0)
-            let process = Process()
-            process.executableURL = URL(filePath: "/bin/sh")
-            process.arguments = [
-                "-c", "exec \(streams); exec \"$0\" \"$@\"",
-                try #require(EntitleCommand.executable),
-                "grant", "carol", "--feature", "nope", "--ledger", ledger,
-            ]
-            try process.run()
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
+            let granted = try await EntitleCommand.run(
+                ["grant", "carol", "--feature", "nope", "--ledger", ledger],
+                closing: streams
+            )
+            #expect(granted.code == 0)
             let audit = try await EntitleCommand.run(["audit", "--ledger", ledger])
             #expect(audit.code == 0, "\(audit.output) \(audit.errors)")
         }

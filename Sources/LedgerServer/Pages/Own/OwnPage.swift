@@ -115,10 +115,6 @@ extension Call {
 
     /// Signs a customer in, and leads on.
     func signedIn(as customer: CustomerID, at path: String, _ service: LedgerService) -> Answer {
-        // Whoever was signed in before is not any more.
-        if let former = service.access.cookie(in: headers, of: .customer) {
-            service.access.sessions.end(former)
-        }
         let secret = service.access.sessions.begin(as: .customer(id: customer), at: now)
         var answer = Answer.seeOther(path)
         answer.tellNobody()

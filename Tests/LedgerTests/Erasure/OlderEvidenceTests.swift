@@ -140,14 +140,20 @@ struct `Evidence of an older program` {
         }
     }
 
+    /// An erasure that was stopped before the evidence had gone; what is to go, sealed.
+    private static func stopped(_ scratch: ScratchLedger) throws -> [Data] {
+        try record(scratch)
+        let sealed = try sealed(scratch)
+        let list = URL(filePath: scratch.path + "/" + BackupList.fileName)
+        try Data("no list".utf8).write(to: list)
+        #expect(throws: (any Error).self) { try erase(scratch) }
+        try FileManager.default.removeItem(at: list)
+        return sealed
+    }
+
     @Test func `goes although the erasure was stopped before it had gone`() async throws {
         try await ScratchLedger.with { scratch in
-            try Self.record(scratch)
-            let sealed = try Self.sealed(scratch)
-            let list = URL(filePath: scratch.path + "/" + BackupList.fileName)
-            try Data("no list".utf8).write(to: list)
-            #expect(throws: (any Error).self) { try Self.erase(scratch) }
-            try FileManager.default.removeItem(at: list)
+            let sealed = try Self.stopped(scratch)
             try scratch.reopen()
             try Self.expectErased(scratch)
             #expect(try Self.findings(sealed, scratch.path).isEmpty)
@@ -158,12 +164,7 @@ struct `Evidence of an older program` {
     // Whoever comes meanwhile has the keys destroyed, and what is still to go stays noted.
     @Test func `goes although somebody came before it had gone`() async throws {
         try await ScratchLedger.with { scratch in
-            try Self.record(scratch)
-            let sealed = try Self.sealed(scratch)
-            let list = URL(filePath: scratch.path + "/" + BackupList.fileName)
-            try Data("no list".utf8).write(to: list)
-            #expect(throws: (any Error).self) { try Self.erase(scratch) }
-            try FileManager.default.removeItem(at: list)
+            let sealed = try Self.stopped(scratch)
             let new = Sample.ownedPurchase("somebody-new", "app_store/77")
             _ = try scratch.ledger.appender.record(Sample.submissions(new))
             #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")

@@ -1,0 +1,194 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import StoreSimulator
+import Stores
+import Testing
+
+@testable import LedgerServer
+
+/// Purchases of Google Play that customers hand in: tokens, and what is signed for an app (Stores, rules 3 and 7).
+extension `Google Play over HTTP` {
+    @Test func `takes a token for a claim, by what the API says of it`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            try server.publishCatalog()
+            simulated.set(
+                try Self.subscription(server, account: .null),
+                ofSubscription: "token-1"
+            )
+            func claim(
+                _ token: String,
+                _ app: String = "com.example.app"
+            ) async throws -> TestAnswer {
+                let body =
+                    #"{"store":"play_store","packageName":"\#(app)","purchaseToken":"\#(token)"}"#
+                return try await server.post("/v1/customers/erik/purchases", body, as: .write)
+            }
+            let claimed = try await claim("token-1")
+            #expect(claimed.status == 200 && claimed.json["purchase"] == "play_store/token-1")
+            #expect(try await server.has("erik", "export") == true)
+            // Asked again, Google says the same: nothing is added but that it was asked.
+            let size = try server.ledger.questions.size()
+            #expect(try await claim("token-1").json["outcome"] == "known")
+            #expect(try server.ledger.questions.size() == size + 1)
+            #expect(try await claim("token-1").json["outcome"] == "known")
+            #expect(try server.ledger.questions.size() == size + 1)
+            let tokens = (0..<21).map {
+                #"{"store":"play_store","packageName":"com.example.app","purchaseToken":"t\#($0)"}"#
+            }
+            let many = try await server.post(
+                "/v1/customers/erik/restore",
+                #"{"transactions":[\#(tokens.joined(separator: ","))]}"#,
+                as: .write
+            )
+            #expect(many.status == 400 && many.code == "out_of_range")
+            let unknown = try await claim("token-2")
+            #expect(unknown.status == 400 && unknown.json["path"] == "purchaseToken")
+            let foreign = try await claim("token-1", "com.example.other")
+            #expect(foreign.status == 422 && foreign.code == "wrong_bundle")
+            simulated.fail(with: Array(repeating: nil, count: 4))
+            let later = try await claim("token-1")
+            #expect(later.status == 503 && later.code == "store_unavailable")
+        }
+    }
+
+    // P13, C1: whoever owns what a token replaces owns what it replaces it with, whichever is heard first
+    @Test func `refuses a token that replaces what another owns`() async throws {
+        for policy in ["keep", "transfer"] {
+            let simulated = try SimulatedPlayAPI()
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                try TestServer.publishCatalog(in: server.ledger, policy: policy)
+                func claim(_ token: String, for customer: String) async throws -> TestAnswer {
+                    try await server.post(
+                        "/v1/customers/\(customer)/purchases",
+                        #"{"store":"play_store","packageName":"com.example.app","#
+                            + #""purchaseToken":"\#(token)"}"#,
+                        as: .write
+                    )
+                }
+                for (token, before) in [("token-1", JSONValue.null), ("token-2", "token-1")] {
+                    simulated.set(
+                        try Self.subscription(
+                            server,
+                            account: .null,
+                            .object([JSONMember("linkedPurchaseToken", before)])
+                        ),
+                        ofSubscription: token
+                    )
+                }
+                #expect(try await claim("token-1", for: "erik").status == 200)
+                let other = try await claim("token-2", for: "fred")
+                let isMoved = policy == "transfer"
+                #expect(other.status == (isMoved ? 200 : 409), "\(other.body)")
+                #expect(try await server.has("erik", "export") == !isMoved)
+                #expect(try await server.has("fred", "export") == isMoved)
+                // The owner's own is taken whoever else asked before.
+                if !isMoved { #expect(try await claim("token-2", for: "erik").status == 200) }
+            }
+        }
+    }
+
+    // Stores, rule 3: Google gives the money back for what nobody acknowledges
+    @Test func `acknowledges what a restore gave, and nothing that it refused`() async throws {
+        for policy in ["keep", "transfer"] {
+            let simulated = try SimulatedPlayAPI()
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                try TestServer.publishCatalog(in: server.ledger, policy: policy)
+                let unpaid = JSONValue.object([
+                    JSONMember("acknowledgementState", "ACKNOWLEDGEMENT_STATE_PENDING")
+                ])
+                simulated.set(
+                    try Self.subscription(server, account: "erik", unpaid),
+                    ofSubscription: "token-1"
+                )
+                let token =
+                    #"{"store":"play_store","packageName":"com.example.app","purchaseToken":"token-1"}"#
+                let answer = try await server.post(
+                    "/v1/customers/fred/restore",
+                    #"{"transactions":[\#(token)]}"#,
+                    as: .write
+                )
+                let item = answer.json["items"]?.array?.first
+                let isGiven = policy == "transfer"
+                #expect((item?["outcome"] == "recorded") == isGiven, "\(answer.body)")
+                let told = simulated.requests.contains { $0.url.hasSuffix(":acknowledge") }
+                #expect(told == isGiven)
+            }
+        }
+    }
+
+    // row 2.3, row 6.3, CL1: purchase data that Google Play signed is a claim
+    @Test func `takes signed purchase data for a claim`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let store = try Self.store.get()
+            try server.publishCatalog()
+            let data = store.purchaseData(at: server.clock.now)
+            let body = JSONValue.object(
+                [JSONMember("store", "play_store")] + (try store.signed(data).members ?? [])
+            ).description
+            let claimed = try await server.post("/v1/customers/alice/purchases", body, as: .write)
+            #expect(claimed.status == 200)
+            #expect(claimed.json["purchase"] == "play_store/simulated-token-lifetime-1")
+            let other = try await server.post("/v1/customers/bob/purchases", body, as: .write)
+            #expect(other.status == 409 && other.code == "claimed_by_another")
+            let forged = body.replacing("lifetime-1", with: "lifetime-2")
+            let refused = try await server.post("/v1/customers/alice/purchases", forged, as: .write)
+            #expect(refused.status == 422 && refused.code == "bad_signature")
+            #expect(refused.json["error"]?["platform"] == "play_store")
+        }
+    }
+
+    // Stores, rules 3 and 7: the data tells no end of a subscription
+    @Test func `asks about the signed data of a subscription at once`() async throws {
+        let store = try Self.store.get()
+        func claim(
+            _ simulated: SimulatedPlayAPI,
+            isTold: Bool,
+            isTester: Bool = false
+        ) async throws {
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                try server.publishCatalog()
+                let data = store.purchaseData(
+                    at: server.clock.now,
+                    .members([
+                        "productId": "com.example.app.pro.month", "purchaseToken": "token-1",
+                        "autoRenewing": .bool(true),
+                    ])
+                )
+                let unpaid = JSONValue.object(
+                    [JSONMember("acknowledgementState", "ACKNOWLEDGEMENT_STATE_PENDING")]
+                        + (isTester ? [JSONMember("testPurchase", .object([]))] : [])
+                )
+                if isTold {
+                    simulated.set(
+                        try Self.subscription(server, account: .null, unpaid),
+                        ofSubscription: "token-1"
+                    )
+                }
+                let body = JSONValue.object(
+                    [JSONMember("store", "play_store")] + (try store.signed(data).members ?? [])
+                ).description
+                let claimed = try await server.post(
+                    "/v1/customers/fred/purchases",
+                    body,
+                    as: .write
+                )
+                #expect(claimed.status == 200)
+                #expect(try await server.has("fred", "export") == (isTold && !isTester))
+                // What the store says is said where the store says that it belongs.
+                let verdicts = try server.events().filter {
+                    $0["type"] == "verification.passed" && $0["data"]?["method"] == "store_api"
+                }
+                let places = Set(verdicts.map { $0["environment"]?.string ?? "production" })
+                #expect(places == (isTold ? [isTester ? "sandbox" : "production"] : []))
+            }
+        }
+        let simulated = try SimulatedPlayAPI()
+        try await claim(simulated, isTold: true)
+        // It is on the disk, so Google is told.
+        #expect(simulated.requests.contains { $0.url.hasSuffix(":acknowledge") })
+        try await claim(try SimulatedPlayAPI(), isTold: false)
+        try await claim(try SimulatedPlayAPI(), isTold: true, isTester: true)
+    }
+}

@@ -140,36 +140,18 @@ struct `Evidence of an older program` {
         }
     }
 
-    /// An erasure that was stopped before the evidence had gone; what is to go, sealed.
-    private static func stopped(_ scratch: ScratchLedger) throws -> [Data] {
-        try record(scratch)
-        let sealed = try sealed(scratch)
-        let list = URL(filePath: scratch.path + "/" + BackupList.fileName)
-        try Data("no list".utf8).write(to: list)
-        #expect(throws: (any Error).self) { try erase(scratch) }
-        try FileManager.default.removeItem(at: list)
-        return sealed
-    }
-
     @Test func `goes although the erasure was stopped before it had gone`() async throws {
         try await ScratchLedger.with { scratch in
-            let sealed = try Self.stopped(scratch)
+            try Self.record(scratch)
+            let sealed = try Self.sealed(scratch)
+            let list = URL(filePath: scratch.path + "/" + BackupList.fileName)
+            try Data("no list".utf8).write(to: list)
+            #expect(throws: (any Error).self) { try Self.erase(scratch) }
+            try FileManager.default.removeItem(at: list)
             try scratch.reopen()
             try Self.expectErased(scratch)
             #expect(try Self.findings(sealed, scratch.path).isEmpty)
             #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")
-        }
-    }
-
-    // Whoever comes meanwhile has the keys destroyed, and what is still to go stays noted.
-    @Test func `goes although somebody came before it had gone`() async throws {
-        try await ScratchLedger.with { scratch in
-            let sealed = try Self.stopped(scratch)
-            let new = Sample.ownedPurchase("somebody-new", "app_store/77")
-            _ = try scratch.ledger.appender.record(Sample.submissions(new))
-            #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")
-            try Self.expectErased(scratch)
-            #expect(try Self.findings(sealed, scratch.path).isEmpty)
         }
     }
 
@@ -189,7 +171,12 @@ struct `Evidence of an older program` {
             try damaged.write(to: place)
             let fault = #expect(throws: ArchiveFault.self) { try Self.erase(scratch) }
             #expect(fault?.code == .damaged)
+            // Whoever comes meanwhile has the keys destroyed, and what is still to go stays noted.
+            let new = Sample.ownedPurchase("somebody-new", "app_store/77")
+            _ = try scratch.ledger.appender.record(Sample.submissions(new))
+            #expect(scratch.directory.vault.preparedErasure != nil)
             try bundle.bytes.write(to: place)
+            #expect(try !Self.findings(sealed, folder).isEmpty, "the control")
             #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")
             #expect(try Self.findings(sealed, folder).isEmpty)
         }

@@ -159,7 +159,7 @@ struct `A stream of events` {
     }
 
     // row 9.6: nor does it outlive the session in which it began.
-    @Test func `ends when whoever looks signs out`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `ends when whoever looks signs out`() async throws {
         var setup = TestServer.Setup()
         setup.isLive = true
         try await TestServer.with(setup) { server in

@@ -160,11 +160,16 @@ struct `A question over HTTP` {
             let other = try await server.get("/v1/customers/mike-1/features/Scan")
             #expect(other.status == 404 && other.code == "unknown_feature")
             // What an earlier catalog lists is no mistake of who asks: it is not open (K1).
-            _ = try server.ledger.appender.publish(
-                try JSONValue(parsing: Array(#"{"tiers":["free"]}"#.utf8)),
+            let catalog = #"{"tiers":["free"],"features":[{"id":"scan"}],"products":[]}"#
+            let less = try server.ledger.appender.publish(
+                try JSONValue(parsing: Array(catalog.utf8)),
                 effective: nil,
                 EntitlementLedger.Request(id: "less", source: "catalog", environment: .production)
             )
+            guard case .appended = less else {
+                Issue.record("the other catalog is not published: \(less)")
+                return
+            }
             for query in ["", "?token=true", "?at=2026-01-01"] {
                 let gone = try await server.get("/v1/customers/mike-1/features/export" + query)
                 #expect(gone.status == 200 && gone.json["allowed"] == .bool(false), "\(gone.body)")

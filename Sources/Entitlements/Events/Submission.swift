@@ -28,6 +28,9 @@ public struct Submission: Sendable, Hashable {
     public enum Nature: Sendable, Hashable {
         /// A store's message: a repeat has its first outcome, whatever it says now (E1).
         case signal
+        /// What a store was asked for at a time that is told, under an id of what it says: a repeat has
+        /// its first outcome unless its source has said something else since.
+        case answer
         /// An event or a client's request: other content under a known id is a conflict (E1).
         case request
     }

@@ -76,7 +76,7 @@ package struct Fact: Sendable, Hashable {
     }
 
     /// T2: whether this statement is newer than another.
-    func isNewer(than other: Fact) -> Bool { statement.isNewer(than: other.statement) }
+    package func isNewer(than other: Fact) -> Bool { statement.isNewer(than: other.statement) }
 
     /// The order of effective time, ties by sequence.
     static func inTime(_ left: Fact, _ right: Fact) -> Bool {
@@ -116,7 +116,7 @@ extension EventKind {
 
 extension Sequence<Fact> {
     /// The newest of these statements (T2).
-    func newest() -> Fact? {
+    package func newest() -> Fact? {
         self.max { $1.isNewer(than: $0) }
     }
 }

@@ -15,7 +15,8 @@ struct `A sync with Google Play` {
     private static func subscription(
         _ order: String,
         until day: Int64,
-        _ changes: String = "{}"
+        _ changes: String = "{}",
+        item: String = "{}"
     ) throws -> JSONValue {
         let account = JSONMember(
             "externalAccountIdentifiers",
@@ -25,7 +26,8 @@ struct `A sync with Google Play` {
             order: order,
             start: Sample.day(1),
             end: Sample.day(day),
-            .object([account] + (try Sample.json(changes).members ?? []))
+            .object([account] + (try Sample.json(changes).members ?? [])),
+            item: Sample.json(item)
         )
     }
 
@@ -33,9 +35,10 @@ struct `A sync with Google Play` {
     private static func ledger(
         on day: Int64,
         knownBy name: String = "token-1",
+        clock given: TestClock? = nil,
         _ body: (ScratchLedger, SimulatedPlayAPI, StoreSync) async throws -> Void
     ) async throws {
-        let clock = TestClock(Sample.day(day))
+        let clock = given ?? TestClock(Sample.day(day))
         try await ScratchLedger.with(clock: clock) { scratch in
             let told = try store.get().answer(
                 subscription("GPA.1", until: 31),
@@ -89,6 +92,33 @@ struct `A sync with Google Play` {
     }
 
     // Stores, rule 3: what is paid and not acknowledged
+    // P10: switched off and on again in Google Play, of which no push came
+    @Test func `tells again what is so again, once`() async throws {
+        let clock = TestClock(Sample.day(10))
+        try await Self.ledger(on: 10, clock: clock) { scratch, api, sync in
+            var appended: [Int] = []
+            for (day, renews) in [true, true, false, false, true, true, false, true].enumerated() {
+                clock.now = Sample.day(10 + Int64(day))
+                api.set(
+                    try Self.subscription(
+                        "GPA.1",
+                        until: 31,
+                        renews
+                            ? "{}"
+                            : #"{"subscriptionState":"SUBSCRIPTION_STATE_CANCELED"}"#,
+                        item: renews ? "{}" : #"{"autoRenewingPlan":{"autoRenewEnabled":false}}"#
+                    ),
+                    ofSubscription: "token-1"
+                )
+                let answer = try await sync.sync("alice", in: .production)
+                appended += answer.purchases.map { min($0.appended, 1) }
+                let purchase = try scratch.show("alice", at: clock.now)["purchases"]?.array?.first
+                #expect(purchase?["willRenew"]?.bool == renews, "day \(10 + day)")
+            }
+            #expect(appended == [0, 0, 1, 0, 1, 0, 1, 1])
+        }
+    }
+
     @Test func `acknowledges what is paid`() async throws {
         try await Self.ledger(on: 2) { scratch, api, sync in
             api.set(

@@ -10,9 +10,9 @@ import Testing
 /// What RevenueCat is asked for about a customer, and what comes of it (Stores, rule 9).
 struct `A sync with RevenueCat` {
     private static func ledger(
+        clock: TestClock = TestClock(Sample.day(40)),
         _ body: (ScratchLedger, SimulatedRevenueCatAPI, StoreSync) async throws -> Void
     ) async throws {
-        let clock = TestClock(Sample.day(40))
         try await ScratchLedger.with(clock: clock) { scratch in
             _ = try scratch.ledger.appender.publish(
                 try Sample.catalog(),
@@ -43,7 +43,11 @@ struct `A sync with RevenueCat` {
     }
 
     /// A subscription of the App Store that was renewed on the thirty-first day.
-    private static func tell(_ api: SimulatedRevenueCatAPI) throws {
+    private static func tell(
+        _ api: SimulatedRevenueCatAPI,
+        status: String = "active",
+        renewal: String = "will_renew"
+    ) throws {
         let (first, second, end) = (Sample.day(1), Sample.day(31), Sample.day(61))
         api.set(
             subscriptions: [
@@ -54,8 +58,8 @@ struct `A sync with RevenueCat` {
                      "starts_at":\(first.milliseconds),
                      "current_period_starts_at":\(second.milliseconds),
                      "current_period_ends_at":\(end.milliseconds),"ends_at":\(end.milliseconds),
-                     "gives_access":true,"pending_payment":false,
-                     "auto_renewal_status":"will_renew","status":"active",
+                     "gives_access":\(status == "active"),"pending_payment":false,
+                     "auto_renewal_status":"\(renewal)","status":"\(status)",
                      "environment":"production","store":"app_store",
                      "store_subscription_identifier":"t2","ownership":"purchased"}
                     """
@@ -103,6 +107,41 @@ struct `A sync with RevenueCat` {
             let again = try await sync.sync("alice", in: .production)
             #expect(again.purchases.map(\.outcome) == [.completed])
             #expect(again.purchases.map(\.appended) == [0])
+        }
+    }
+
+    // T2, P2, P10: an answer that was true once, and is true again
+    @Test(arguments: [("expired", "will_not_renew"), ("active", "will_not_renew")])
+    func `tells again what is so again, once`(
+        _ between: (status: String, renewal: String)
+    ) async throws {
+        let clock = TestClock(Sample.day(40))
+        try await Self.ledger(clock: clock) { scratch, api, sync in
+            var appended: [Int] = []
+            func ask(_ status: String, _ renewal: String) async throws {
+                try Self.tell(api, status: status, renewal: renewal)
+                let answer = try await sync.sync("alice", in: .production)
+                appended += answer.purchases.map(\.appended)
+                let state = try scratch.show("alice", at: clock.now)
+                #expect(state["tier"]?.string == (status == "active" ? "pro" : "free"))
+                if status == "active" {
+                    let willRenew = state["purchases"]?.array?.first?["willRenew"]?.bool
+                    #expect(willRenew == (renewal == "will_renew"))
+                }
+                clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)
+            }
+            for _ in 0..<3 {
+                try await ask("active", "will_renew")
+                try await ask("active", "will_renew")
+                try await ask(between.status, between.renewal)
+                try await ask(between.status, between.renewal)
+            }
+            try await ask("active", "will_renew")
+            #expect(appended.count == 13)
+            #expect(
+                appended.enumerated().allSatisfy { ($0.element == 0) == ($0.offset % 2 == 1) },
+                "\(appended)"
+            )
         }
     }
 

@@ -42,7 +42,7 @@ enum PlaySample {
             #expect(event.source == "play_store")
             #expect(event.id == submission.id + (place == 0 ? "" : "#\(place + 1)"))
         }
-        #expect(submission.nature == .signal)
+        #expect(submission.nature != .request)
         return submission
     }
 

@@ -47,7 +47,7 @@ enum RevenueCatSample {
     /// Each event reads back as itself (Model, "Events"), and something is always kept.
     static func check(_ submission: Submission) throws {
         #expect(!submission.events.isEmpty)
-        #expect(submission.nature == .signal)
+        #expect(submission.nature != .request)
         for (place, event) in submission.events.enumerated() {
             let recorded = RecordedEvent(sequence: 0, recordedAt: event.observedAt, event: event)
             #expect(try Event(validating: recorded.json) == event)

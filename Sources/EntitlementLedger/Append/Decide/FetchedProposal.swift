@@ -16,10 +16,25 @@ struct FetchedProposal: Proposal, Sendable {
         after earlier: UInt64?
     ) throws -> Decision<Receipt> {
         if let refusal = submission.refusal { return .settled(.refused(refusal)) }
-        if let earlier { return .settled(.duplicate(of: earlier)) }
+        if let earlier {
+            let news =
+                submission.nature == .answer
+                ? try RepeatedAnswer(submission, recordedAt: earlier, pipeline).news() : nil
+            guard let news else { return .settled(.duplicate(of: earlier)) }
+            return try sealed(news, as: nil, NewLinks(pipeline).drafts(of: news), pipeline)
+        }
         let links = try NewLinks(pipeline).drafts(of: submission)
         if links.isEmpty, try isKnown(to: pipeline) { return .settled(.known) }
-        return Decision(
+        return try sealed(submission, as: signal, links, pipeline)
+    }
+
+    private func sealed(
+        _ submission: Submission,
+        as signal: SignalDigest?,
+        _ links: [EventDraft],
+        _ pipeline: Pipeline
+    ) throws -> Decision<Receipt> {
+        Decision(
             try pipeline.sealer.seal(
                 submission,
                 drafts: submission.drafts + links,

@@ -7,9 +7,9 @@ import EventLog
 /// A store signs a transaction anew each time it is asked for: the same facts come in ever other
 /// bytes, and would let whoever asks in a loop fill the log.
 struct RestatedFacts {
-    private let pipeline: Pipeline
+    let pipeline: Pipeline
     /// What is known of the purchase, under any of its names.
-    private let known: [Fact]
+    let known: [Fact]
     private let keys: StreamKeys?
     /// Where claims of the purchase stand.
     private let claims: Set<UInt64>
@@ -51,7 +51,7 @@ struct RestatedFacts {
     /// An event is known if the newest statement in its matter says the same.
     private func sequence(ofSame draft: EventDraft, among drafts: [EventDraft]) throws -> UInt64? {
         let statement = known.filter { $0.kind.matter == draft.kind.matter && concerns($0, draft) }
-            .max { isNewer($1, than: $0) }
+            .newest()
         guard let statement, !takesBackAnother(draft, since: statement, among: drafts),
             let recorded = try pipeline.questions.event(at: statement.sequence)
         else { return nil }
@@ -81,22 +81,17 @@ struct RestatedFacts {
                 case .purchaseExpired: end.map { fact.time < $0 } ?? true
                 default: false
                 }
-            return isOtherEnd && concerns(fact, draft) && isNewer(fact, than: statement)
+            return isOtherEnd && concerns(fact, draft) && fact.isNewer(than: statement)
                 && !drafts.contains { $0.kind == fact.kind && concerns(fact, $0) }
         }
     }
 
     /// Whether both speak of one transaction, or one of them of all.
-    private func concerns(_ fact: Fact, _ draft: EventDraft) -> Bool {
+    func concerns(_ fact: Fact, _ draft: EventDraft) -> Bool {
         guard let known = fact.transaction, let id = draft.data.text(.transactionID) else {
             return true
         }
         return known == keys?.tag(id)
-    }
-
-    /// Whether a fact is the newer statement of two (T2).
-    private func isNewer(_ fact: Fact, than other: Fact) -> Bool {
-        (fact.observedAt, fact.sequence) > (other.observedAt, other.sequence)
     }
 }
 

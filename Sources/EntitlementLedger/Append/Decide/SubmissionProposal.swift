@@ -21,7 +21,15 @@ struct SubmissionProposal: Proposal, Sendable {
         after earlier: UInt64?
     ) throws -> Decision<Receipt> {
         if let refusal = submission.refusal { return .settled(.refused(refusal)) }
-        if let earlier { return .settled(try repeated(at: earlier, pipeline)) }
+        if let earlier { return try repeated(at: earlier, pipeline) }
+        return try sealed(submission, as: signal, pipeline)
+    }
+
+    private func sealed(
+        _ submission: Submission,
+        as signal: SignalDigest?,
+        _ pipeline: Pipeline
+    ) throws -> Decision<Receipt> {
         let links = try NewLinks(pipeline, besides: batch).drafts(of: submission)
         let decided = try pipeline.sealer.seal(
             submission,
@@ -34,10 +42,20 @@ struct SubmissionProposal: Proposal, Sendable {
     }
 
     /// E1: a known signal has its first outcome; other content of a request is a conflict.
-    private func repeated(at sequence: UInt64, _ pipeline: Pipeline) throws -> Receipt {
+    private func repeated(
+        at sequence: UInt64,
+        _ pipeline: Pipeline
+    ) throws -> Decision<Receipt> {
         switch submission.nature {
-        case .signal: .duplicate(of: sequence)
-        case .request: try pipeline.repeated(at: sequence) { _ in submission.drafts[0] }
+        case .signal: return .settled(.duplicate(of: sequence))
+        case .answer:
+            let repeated = try RepeatedAnswer(submission, recordedAt: sequence, pipeline)
+            guard let news = try repeated.news() else { return .settled(.duplicate(of: sequence)) }
+            return try sealed(news, as: nil, pipeline)
+        case .request:
+            return .settled(
+                try pipeline.repeated(at: sequence) { _ in submission.drafts[0] }
+            )
         }
     }
 }

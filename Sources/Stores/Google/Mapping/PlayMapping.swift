@@ -75,6 +75,8 @@ public enum PlayMapping {
         return submission(
             answer.signalID,
             answer.environment,
+            // A push is told once, as any store's message, and what has no time again with each import.
+            nature: answer.cause == nil && answer.isDated ? .answer : .signal,
             drafts,
             evidence: answer.body
         )
@@ -93,6 +95,7 @@ public enum PlayMapping {
     private static func submission(
         _ id: String,
         _ environment: StoreEnvironment,
+        nature: Submission.Nature = .signal,
         _ drafts: [EventDraft],
         evidence: [UInt8]
     ) -> Submission {
@@ -100,7 +103,7 @@ public enum PlayMapping {
             id: SignalID.of(id),
             source: Source.playStore,
             environment: environment,
-            nature: .signal,
+            nature: nature,
             drafts: drafts,
             evidence: evidence,
             named: PayloadNames.playStore.subjects(in: evidence)

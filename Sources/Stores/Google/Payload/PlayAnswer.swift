@@ -10,8 +10,10 @@ struct PlayAnswer: Hashable, Sendable {
     let packageName: String
     /// The purchase that was asked for.
     let token: String
-    /// When it was given (T2).
+    /// When it was given (T2): the time of arrival where that is not told.
     let observedAt: Instant
+    /// Whether it is told when it was given.
+    let isDated: Bool
     /// What made us ask, and the id of its message; nil: nothing did.
     let cause: Cause?
     let content: Content
@@ -35,7 +37,8 @@ struct PlayAnswer: Hashable, Sendable {
     }
 
     /// The id under which it is recorded: of its cause, else of what was asked and answered, so that the
-    /// same answer again, whenever it was given, is a repeat.
+    /// same answer again, whenever it was given, is a repeat unless Google said something else in between,
+    /// where each has its time.
     let signalID: String
 
     /// When what it says came to be: when that was told, else when it was seen.
@@ -67,7 +70,8 @@ extension PlayAnswer {
         }
         self.packageName = packageName
         self.token = token
-        observedAt = try fields.observedAt(now: now) ?? now
+        let observedAt = try fields.observedAt(now: now)
+        (self.observedAt, isDated) = (observedAt ?? now, observedAt != nil)
         cause = try Self.cause(fields, of: token, packageNames, now)
         content = try Self.content(answer, productID: fields.name("productId"))
         let said = JSONValue.array([.string(packageName), .string(token), answer.json])

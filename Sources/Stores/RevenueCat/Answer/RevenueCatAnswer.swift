@@ -7,8 +7,10 @@ import Entitlements
 struct RevenueCatAnswer: Hashable, Sendable {
     /// Who was asked for; nil: a list that names its customers itself.
     let customer: CustomerID?
-    /// When it was given (T2).
+    /// When it was given (T2): the time of arrival where that is not told.
     let observedAt: Instant
+    /// Whether it is told when it was given.
+    let isDated: Bool
     let content: Content
     /// All transactions of subscriptions by their ids, as pages.
     let transactions: [Name: JSONValue]
@@ -63,7 +65,8 @@ extension RevenueCatAnswer {
             isBare
             ? try Self.customer(namedIn: content)
             : try Self.customer(fields["appUserId"], "appUserId")
-        self.observedAt = try fields.observedAt(now: now) ?? Self.observedAt(answer, now)
+        let observedAt = try fields.observedAt(now: now) ?? Self.observedAt(answer, now)
+        (self.observedAt, isDated) = (observedAt ?? now, observedAt != nil)
         transactions = Self.byID(fields["transactions"])
         products = Self.byID(fields["products"])
         self.json = json
@@ -120,16 +123,16 @@ extension RevenueCatAnswer {
     }
 
     /// When an answer by itself was given, where it says so; what lies ahead is not believed.
-    private static func observedAt(_ answer: PayloadObject, _ now: Instant) -> Instant {
+    private static func observedAt(_ answer: PayloadObject, _ now: Instant) -> Instant? {
         do throws(InputFault) {
             let instants = try [
                 answer.instant(milliseconds: "request_date_ms"), answer.instant("request_date"),
                 answer.instant(column: "updated_at"),
             ]
-            return min(instants.compactMap(\.self).first ?? now, now)
+            return instants.compactMap(\.self).first.map { min($0, now) }
         } catch {
             // An absurd time says nothing of the purchases.
-            return now
+            return nil
         }
     }
 }

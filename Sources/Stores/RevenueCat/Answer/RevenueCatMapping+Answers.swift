@@ -7,7 +7,7 @@ extension RevenueCatMapping {
     /// One submission for each environment that an answer tells of; more where it tells very much.
     ///
     /// Each is named by what it says, so that the same answer again, whenever it was given, is a repeat
-    /// (E1). Cost: linear in the answer.
+    /// (E1) unless RevenueCat said something else in between, where each has its time. Cost: linear in the answer.
     static func submissions(for answer: RevenueCatAnswer) -> [Submission] {
         let named = PayloadNames.revenueCat.subjects(in: answer.json)
         let items = answer.items()
@@ -57,7 +57,7 @@ extension RevenueCatMapping {
             id: "answer/" + Hexadecimal.encode(digest),
             source: Source.revenueCat,
             environment: environment,
-            nature: .signal,
+            nature: answer.isDated ? .answer : .signal,
             drafts: meaning.drafts + passedOver(meaning),
             evidence: answer.body,
             named: named,

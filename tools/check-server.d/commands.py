@@ -136,7 +136,7 @@ OF_ADMINS = (
     "timeline")
 # What no two ledgers have in common: of a receipt the log's root and what is signed of it, as each seal is of chance.
 SEALED = re.compile(rb"(?:(?<![A-Za-z0-9+/])|(?<=\\n))[A-Za-z0-9+/]{43}=|(?<=/log )[A-Za-z0-9+/]{91}=")
-NUMBER = re.compile(rb'(?<="sequence":)"?\d+"?|(?<=\(event )\d+(?=\))|(?<=\(sequence )\d+(?=\))|(?m:(?<=  )\d+$)')
+NUMBER = re.compile(rb'(?<="sequence":)"?\d+"?|(?<="size":)\d+|(?<=\(event )\d+(?=\))|(?<=\(sequence )\d+(?=\))|(?m:(?<=  )\d+$)')
 DISK = re.compile(rb'"disk":(null|\{[^}]*\}),?|(?m:^disk: .*\n)')
 
 

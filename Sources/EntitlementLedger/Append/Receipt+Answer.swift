@@ -9,11 +9,24 @@ extension SignalReceipt {
         _ receipt: Receipt,
         refuse: (Refusal) -> Failure
     ) throws(Failure) {
+        let size = receipt.size
         switch receipt {
-        case .appended(let first, _): self.init(.appended, sequence: first)
-        case .duplicate(let first): self.init(.duplicate, sequence: first)
-        case .known: self.init(.known, sequence: nil)
+        case .appended(let first, _): self.init(.appended, sequence: first, size: size)
+        case .duplicate(let first): self.init(.duplicate, sequence: first, size: size)
+        case .known: self.init(.known, sequence: nil, size: size)
         case .refused(let refusal): throw refuse(refusal)
+        }
+    }
+}
+
+extension Receipt {
+    /// The size of a log that holds what was appended, now or when it was asked for first; nil: nothing was.
+    package var size: UInt64? {
+        switch self {
+        // Fits: places in a log.
+        case .appended(let first, let count): first + UInt64(count)
+        case .duplicate(let sequence): sequence + 1
+        case .known, .refused: nil
         }
     }
 }

@@ -122,8 +122,10 @@ package struct ReceiptAnswer: Described {
 package struct SignalReceipt: Described {
     /// What became of it.
     package var outcome: Outcome
-    /// Its first event; nil: there is none.
+    /// The place of its first event; nil: there is none.
     package var sequence: UInt64?
+    /// Events of the log with it, from where a question knows of it; nil: there is none.
+    package var size: UInt64?
 
     /// What may become of it.
     package enum Outcome: String, Sendable, CaseIterable {
@@ -136,14 +138,21 @@ package struct SignalReceipt: Described {
     }
 
     /// Makes a receipt.
-    package init(_ outcome: Outcome, sequence: UInt64?) {
+    package init(_ outcome: Outcome, sequence: UInt64?, size: UInt64?) {
         self.outcome = outcome
         self.sequence = sequence
+        self.size = size
     }
 
     /// Its members, in the order in which they are written.
     package static let fields = Fields("SignalReceipt", "What became of a signal", Self.init) {
         Field("outcome", \.outcome, .word)
         Field("sequence", \.sequence, .orNull(.count), "Its first event; null: there is none")
+        Field(
+            "size",
+            \.size,
+            .orNull(.count),
+            "Events of the log with it, as `known` and `Ledger-Min-Sequence` take it"
+        )
     }
 }

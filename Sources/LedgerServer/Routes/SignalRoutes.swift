@@ -222,12 +222,5 @@ extension Answer {
     }
 
     /// The answer with the size of a log that holds what was appended, now or when it was asked for first.
-    func at(_ receipt: Receipt) -> Self {
-        switch receipt {
-        // Fits: places in a log.
-        case .appended(let first, let count): at(size: first + UInt64(count))
-        case .duplicate(let sequence): at(size: sequence + 1)
-        case .known, .refused: self
-        }
-    }
+    func at(_ receipt: Receipt) -> Self { receipt.size.map { at(size: $0) } ?? self }
 }

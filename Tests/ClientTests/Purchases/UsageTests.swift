@@ -30,7 +30,7 @@ struct `A limited use on a device` {
 
     private static func answer(endsAt: Instant) -> ClientResponse {
         let body =
-            #"{"outcome":"appended","sequence":7,"id":"u","useId":"u","endsAt":"\#(endsAt)"}"#
+            #"{"outcome":"appended","sequence":7,"size":8,"id":"u","useId":"u","endsAt":"\#(endsAt)"}"#
         return ClientResponse(
             status: 200,
             headers: ["ledger-sequence": "8"],

@@ -46,7 +46,7 @@ struct `A smallest sequence` {
             try server.publishCatalog()
             async let waiting = Self.get(server, "/v1/customers/olga-1/features/export", "2")
             let given = try await server.post("/v1/customers/olga-1/grants", #"{"tier":"pro"}"#)
-            #expect(given.headers[.ledgerSequence] == "2")
+            #expect(given.headers[.ledgerSequence] == "2" && given.json["size"] == .integer(2))
             let answer = try await waiting
             #expect(answer.status == 200 && answer.json["allowed"] == .bool(true))
             #expect(answer.headers[.ledgerSequence] == "2")

@@ -55,12 +55,15 @@ extension LedgerDirectory {
         fill: (LMDBLog) throws -> Set<UInt64>
     ) throws -> VaultCounts {
         try requireRoom(at: path)
-        let wrapped = try DurableFile.read(parts.vault + "/" + EpochKeys.fileName)
-        let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
+        let masterKey = SymmetricKey(data: masterKey)
+        let keys = try EpochKeyFile.open(
+            DurableFile.read(parts.vault + "/" + EpochKeys.fileName),
+            masterKey
+        )
         let manifest = try self.manifest(reading: parts.manifest)
         try requireKey(keys, of: manifest)
         let journal = parts.vault + "/" + VaultJournal.fileName
-        guard DurableFile.exists(journal), let wrapped else {
+        guard DurableFile.exists(journal) else {
             throw LedgerOpenFault(.damaged, "the vault's journal is missing")
         }
         try makeFolders(at: path)
@@ -76,7 +79,11 @@ extension LedgerDirectory {
         log.close()
         let vault = path + "/" + vaultName
         let counts = try VaultCopy.make(at: vault, from: journal, epochKeys: keys, erased: erased)
-        try DurableFile.replace(vault + "/" + EpochKeys.fileName, with: wrapped)
+        var randomness = RandomSource.system
+        try DurableFile.replace(
+            vault + "/" + EpochKeys.fileName,
+            with: keys.rotated.wrapped(by: masterKey, using: &randomness)
+        )
         for name in [logName, vaultName] {
             try DurableFile.syncDirectory(of: path + "/" + name + "/")
         }

@@ -18,7 +18,7 @@ package struct LedgerSalvage {
     /// Where the file said that the log ended, and what else tells.
     package let manifest: LedgerDirectory.Manifest
     private let epochKeys: EpochKeys
-    private let epochKeyBytes: [UInt8]
+    private let masterKey: SymmetricKey
     let log: DamagedLog
     let notes: SignedNotes
     private let logFile: RawFile?
@@ -57,7 +57,8 @@ package struct LedgerSalvage {
         self.spares = spares
         manifest = try spares.manifest(of: path)
         lock = try Self.lock(path, isHealing: isHealing)
-        (epochKeys, epochKeyBytes) = try spares.epochKeys(of: path, manifest, masterKey)
+        self.masterKey = SymmetricKey(data: masterKey)
+        epochKeys = try spares.epochKeys(of: path, manifest, self.masterKey)
         let data = path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
         logFile = DurableFile.exists(data) ? try RawFile(path: data) : nil
         log = try DamagedLog(logFile ?? [UInt8](), progress: progress)
@@ -112,9 +113,10 @@ package struct LedgerSalvage {
         try LedgerDirectory.requireRoom(at: target)
         let earlier = try spares.loss(of: path)
         try LedgerDirectory.makeFolders(at: target)
+        var randomness = RandomSource.system
         try DurableFile.replace(
             target + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName,
-            with: epochKeyBytes
+            with: epochKeys.rotated.wrapped(by: masterKey, using: &randomness)
         )
         let new = try LMDBLog(path: target + "/" + LedgerDirectory.logName, isReadOnly: false)
         let report: SalvageReport

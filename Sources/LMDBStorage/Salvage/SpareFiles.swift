@@ -59,15 +59,15 @@ package struct SpareFiles: Sendable {
     func epochKeys(
         of path: String,
         _ manifest: LedgerDirectory.Manifest,
-        _ masterKey: [UInt8]
-    ) throws -> (keys: EpochKeys, wrapped: [UInt8]) {
+        _ masterKey: SymmetricKey
+    ) throws -> EpochKeys {
         var first: LedgerOpenFault?
         for folder in [path + "/" + LedgerDirectory.vaultName] + vaults {
             do {
                 let wrapped = try DurableFile.read(folder + "/" + EpochKeys.fileName)
-                let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
+                let keys = try EpochKeyFile.open(wrapped, masterKey)
                 try LedgerDirectory.requireKey(keys, of: manifest)
-                return (keys, wrapped ?? [])
+                return keys
             } catch let fault as LedgerOpenFault {
                 first = first ?? fault
             }

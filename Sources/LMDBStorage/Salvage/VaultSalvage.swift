@@ -15,7 +15,7 @@ struct VaultSalvage {
     private var files: [any RawBytes] = []
     /// Items of second copies.
     private var supplied: [VaultItem] = []
-    private let epochKeys: EpochKeys
+    private let keys: EntryKeys
     /// Streams that are erased, whatever was found of them.
     private var erased: Set<UInt64> = []
 
@@ -29,7 +29,7 @@ struct VaultSalvage {
         var isTombstone: Bool
     }
 
-    init(epochKeys: EpochKeys) { self.epochKeys = epochKeys }
+    init(epochKeys: EpochKeys) { keys = EntryKeys(epochKeys) }
 
     /// Finds what a file holds; one that is missing holds nothing.
     mutating func read(_ path: String) throws {
@@ -168,8 +168,7 @@ struct VaultSalvage {
         if let tombstone = group.first(where: \.isTombstone) { return tombstone }
         return try group.last { place in
             guard case .entry(_, _, let bytes) = try item(place) else { return false }
-            // What no key opens is no entry to go on with.
-            return (try? VaultEntry(opening: bytes.span, epochKeys: epochKeys)) != nil
+            return keys.open(bytes)
         }
     }
 
@@ -217,7 +216,7 @@ struct VaultSalvage {
         }
         for stream in lost { buffer += VaultItem.tombstone(stream: stream).bytes }
         try DurableFile.write(buffer, to: file)
-        _ = try VaultCopy.make(at: path, from: journal, epochKeys: epochKeys, erased: erased)
+        _ = try VaultCopy.make(at: path, from: journal, epochKeys: keys.epochs, erased: erased)
     }
 
     /// Bytes that are written at once.

@@ -14,7 +14,8 @@ enum VaultCopy {
 
     /// Makes a vault's environment in an existing, empty directory, with a journal of its own.
     ///
-    /// Of a stream the last entry that opens counts; a tombstone is final (Z6).
+    /// Of a stream the last entry that opens counts; a tombstone is final (Z6). All stand under the keys of
+    /// `epochKeys.rotated`: what an erasure that is under way was to seal anew is sealed anew.
     ///
     /// `erased`: streams that are erased, whatever the journal holds.
     ///
@@ -32,11 +33,13 @@ enum VaultCopy {
         defer { environment.close() }
         guard let table = try mappingFaults({ try environment.table("streams", create: true) })
         else { throw LogStorageFault(.unreadable, "the vault's table cannot be made") }
+        let keys = EntryKeys(epochKeys)
+        var randomness = RandomSource.system
         var items: [VaultItem] = []
         func commit() throws {
             try mappingFaults {
                 try environment.write(growingBy: MapSize.growth) { transaction in
-                    for item in items { try put(item, transaction, table, epochKeys) }
+                    for item in items { try put(item, transaction, table, keys, &randomness) }
                 }
             }
             items = []
@@ -67,19 +70,20 @@ enum VaultCopy {
         _ item: VaultItem,
         _ transaction: borrowing WriteTransaction,
         _ table: Table,
-        _ epochKeys: EpochKeys
+        _ keys: EntryKeys,
+        _ randomness: inout RandomSource
     ) throws {
         let key = Key(item.stream)
-        if case .entry(_, _, let bytes) = item {
-            let isErased = try transaction.get(table, key) {
-                try VaultEntry.isTombstone($0, of: item.stream)
-            }
-            // What no key opens belongs to nobody any more.
-            guard isErased != true,
-                (try? VaultEntry(opening: bytes.span, epochKeys: epochKeys)) != nil
-            else { return }
+        guard case .entry(_, _, let bytes) = item else {
+            return try transaction.put(table, key, item.bytes.span)
         }
-        try transaction.put(table, key, item.bytes.span)
+        let isErased = try transaction.get(table, key) {
+            try VaultEntry.isTombstone($0, of: item.stream)
+        }
+        guard isErased != true, let entry = try keys.current(bytes, using: &randomness) else {
+            return
+        }
+        try transaction.put(table, key, entry.span)
     }
 
     /// Appends every item of a table to a file, in the order of their counters, and syncs it.

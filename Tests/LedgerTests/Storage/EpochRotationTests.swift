@@ -4,6 +4,7 @@ import Encodings
 import EventLog
 import Foundation
 import LedgerAPI
+import Salvage
 import Synchronization
 import Testing
 
@@ -22,6 +23,8 @@ struct `Epoch keys of a vault` {
             path = folder + "/ledger"
             try LedgerDirectory.createSample(at: path, masterKey: masterKey)
         }
+
+        init(madeAt path: String) { self.path = path }
 
         func open<Result>(
             isReadOnly: Bool = false,
@@ -192,6 +195,68 @@ struct `Epoch keys of a vault` {
         // Ones that no key is left of.
         #expect(third.keys(of: 0) == nil && third.keys(of: 3) == nil)
         #expect(third.beside(second).keys(of: 0) == nil)
+    }
+
+    // An erasure that a power cut stopped: the vault stands under the keys of before.
+    @Test(arguments: [true, false])
+    func `that were about to be replaced open what a salvage or a restore finds`(
+        _ isSalvage: Bool
+    ) async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let numbers = try place.open { try Self.fill($0, 300) }
+            var randomness = RandomSource.system
+            let keys = try place.keys()
+                .rotating(
+                    Set(numbers.prefix(20).map { StreamNumber.shard(of: $0) }),
+                    using: &randomness
+                )
+            try EpochKeyFile(vaultPath: place.vaultPath, masterKey: Self.masterKey)
+                .write(keys, using: &randomness)
+            let new = Place(madeAt: folder + "/new")
+            if isSalvage {
+                let rules = SalvageRules(
+                    sharedPartDigest: { _ in nil },
+                    namedStreams: { _ in [] },
+                    erasedStreams: { _ in [] },
+                    deletedEvidence: { _ in [] }
+                )
+                let report = try LedgerSalvage(
+                    of: place.path,
+                    masterKey: Self.masterKey,
+                    rules: rules
+                )
+                .rescue(into: new.path)
+                #expect(report.vault.streams == 300 && report.vault.lostCount == 0)
+            } else {
+                let manifest = try DurableFile.read(place.path + "/ledger.json")
+                let counts = try LedgerDirectory.restore(
+                    at: new.path,
+                    from: LedgerDirectory.Restoration(
+                        manifest: try #require(manifest),
+                        vault: place.vaultPath,
+                        published: nil,
+                        loss: nil
+                    ),
+                    masterKey: Self.masterKey
+                ) { _ in [numbers[0]] }
+                #expect(counts == VaultCounts(streams: 300, erased: 1))
+            }
+            // Nothing opens by the keys of before any more.
+            #expect(try new.keys().replaced.isEmpty)
+            #expect(try new.keys().shards == keys.shards)
+            try new.open { vault in
+                try vault.check()
+                for (index, number) in numbers.enumerated() {
+                    let isGone = !isSalvage && index == 0
+                    #expect(try vault.stream(of: Self.name(index)) == (isGone ? nil : number))
+                    #expect(try (vault.keys(of: number) == nil) == isGone)
+                }
+                try Self.erase([numbers[1]], in: vault)
+                #expect(try vault.isErased(numbers[1]))
+            }
+            #expect(try new.keys().generation == keys.generation + 1)
+        }
     }
 
     @Test func `turn again and again, while numbers are never given twice`() async throws {

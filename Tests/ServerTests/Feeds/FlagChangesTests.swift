@@ -36,7 +36,7 @@ struct `A notice of flags` {
         _ server: TestServer,
         _ address: String,
         known: String? = nil,
-        silence: Duration = .seconds(30)
+        silence: Duration = .seconds(3600)
     ) throws -> FlagChanges {
         let opened = server.service.changeTickets?.ticket(try ticket(address))
         let ticket = try #require(opened)

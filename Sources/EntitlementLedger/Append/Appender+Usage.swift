@@ -80,8 +80,14 @@ extension Appender {
         in state: CustomerState
     ) -> Decided<CustomerState.LimitState?> {
         guard let feature = state.features.first(where: { $0.id.isSame(as: featureID) }) else {
+            let near = NearNames.near(featureID, among: state.features.map(\.id))
             return .refused(
-                Refusal(.unknownFeature, "featureId", "the catalog in force has no such feature")
+                Refusal(
+                    .unknownFeature,
+                    "featureId",
+                    "the catalog in force has no such feature"
+                        + (near.isEmpty ? "" : "; near it: " + near.joined(separator: ", "))
+                )
             )
         }
         guard feature.isAllowed else {

@@ -85,6 +85,7 @@ struct `Changes over HTTP` {
     @Test(arguments: [
         (#"{"featureId":"export"}"#, 403, "not_allowed"),
         (#"{"featureId":"nothing"}"#, 404, "unknown_feature"),
+        (#"{"featureId":"exprot"}"#, 404, "unknown_feature"),
         (#"{"featureId":"scan","amount":31}"#, 409, "over_limit"),
         (#"{"featureId":"scan","amount":-1}"#, 400, "out_of_range"),
         (#"{"featureId":"scan","amount":1.5}"#, 400, "out_of_range"),
@@ -102,6 +103,9 @@ struct `Changes over HTTP` {
             try server.publishCatalog()
             let answer = try await server.post(Self.customer + "/usage", body)
             #expect(answer.status == status && answer.code == code, "\(answer.body)")
+            if body.contains("exprot") {
+                #expect(answer.json["detail"]?.string?.hasSuffix("near it: export") == true)
+            }
             #expect(try server.ledger.questions.size() == 1)
         }
     }

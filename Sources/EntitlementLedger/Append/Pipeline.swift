@@ -37,6 +37,9 @@ struct Pipeline: Sendable {
         return try decided.enumerated().map { place, decision in
             switch decision {
             case .settled(let outcome): return outcome
+            case .unchanged(let outcome, let size):
+                if try questions.log.end().size == size { return outcome }
+                return try writer.alone { try decide(proposal(place), $0) }
             case .sealed(let submission, let outcome):
                 if let appended = appended(submission, outcomes.removeFirst()) {
                     return try outcome(appended)
@@ -56,7 +59,8 @@ struct Pipeline: Sendable {
     ) async throws -> Proposed.Outcome where Proposed.Outcome: Sendable {
         let decided = try await decideAndAppend(proposal, on: pool)
         switch decided.decision {
-        case .settled(let outcome): return outcome
+        // What came meanwhile came beside it.
+        case .settled(let outcome), .unchanged(let outcome, _): return outcome
         case .sealed(let submission, let outcome):
             if let appended = decided.appended.flatMap({ appended(submission, $0) }) {
                 return try outcome(appended)
@@ -115,7 +119,7 @@ struct Pipeline: Sendable {
         _ append: LogWriter.Append
     ) throws -> Proposed.Outcome {
         switch try decision(of: proposal) {
-        case .settled(let outcome): return outcome
+        case .settled(let outcome), .unchanged(let outcome, _): return outcome
         case .sealed(let submission, let outcome):
             guard let appended = appended(submission, try append([submission])[0]) else {
                 throw LedgerFault(.contended, "a decision did not come to stand: try again")

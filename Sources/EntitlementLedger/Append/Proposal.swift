@@ -25,6 +25,8 @@ protocol Proposal {
 enum Decision<Outcome> {
     /// Nothing is to be appended: this is what its caller is told.
     case settled(Outcome)
+    /// Nothing is to be appended as the log stood with so many events; where it has more, it is decided anew.
+    case unchanged(Outcome, at: UInt64)
     /// The writer may take it; what its caller is told follows from the sequences of its events, or
     /// from why the writer refuses it.
     case sealed(SealedSubmission, outcome: @Sendable (Decided<Range<UInt64>>) throws -> Outcome)
@@ -32,7 +34,7 @@ enum Decision<Outcome> {
     /// What the writer is to take; nil: nothing.
     var submission: SealedSubmission? {
         switch self {
-        case .settled: nil
+        case .settled, .unchanged: nil
         case .sealed(let submission, _): submission
         }
     }

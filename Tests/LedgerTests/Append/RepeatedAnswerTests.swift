@@ -1,7 +1,10 @@
 import Encodings
-import EntitlementLedger
 import Entitlements
+import EventLog
+import Stores
 import Testing
+
+@testable import EntitlementLedger
 
 /// What a store was asked for, that is handed in again: named by what it says, so that it may be so again
 /// (E1, T2).
@@ -43,6 +46,43 @@ struct `An answer that is handed in again` {
             #expect(try scratch.ledger.questions.size() == size)
             try scratch.reopenWithoutViews()
             #expect(try Self.willRenew(scratch) == true)
+        }
+    }
+
+    // Decided before what it says no to is recorded
+    @Test func `counts behind what comes with it`() async throws {
+        try await ScratchLedger.with { scratch in
+            let appender = try scratch.ledger.appender
+            let answers = try [(40, true), (41, false), (42, true)].map {
+                try Self.answer(on: $0.0, renews: $0.1)
+            }
+            #expect(Self.isAppended(try appender.record(answers[0])))
+            #expect(try appender.record(Array(answers[1...])).map(Self.isAppended) == [true, true])
+            #expect(try Self.willRenew(scratch) == true)
+        }
+    }
+
+    // Z6; Storage: nothing more than a repeat, of whoever is erased
+    @Test func `of an erased purchase gives its name no number again`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            let vault = try ledger.appender.pipeline.vault
+            let answer = try Self.answer(on: 40, renews: true)
+            #expect(Self.isAppended(try ledger.appender.record(answer)))
+            let names = answer.drafts.map { StreamName($0.subject, in: .production) }
+            #expect(try names.allSatisfy { try vault.stream(of: $0) != nil })
+            _ = try ledger.eraser.erase(
+                ["alice"],
+                Request(id: "e", source: Source.support, environment: .production),
+                reading: StoredEvidenceNames()
+            )
+            guard case .duplicate = try ledger.appender.record(answer) else {
+                Issue.record("it was recorded before")
+                return
+            }
+            let other = Sample.ownedPurchase("bob", "app_store/9")
+            _ = try ledger.appender.record(Sample.submissions(other))
+            #expect(try names.allSatisfy { try vault.stream(of: $0) == nil })
         }
     }
 

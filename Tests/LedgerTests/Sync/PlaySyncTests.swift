@@ -91,7 +91,6 @@ struct `A sync with Google Play` {
         }
     }
 
-    // Stores, rule 3: what is paid and not acknowledged
     // P10: switched off and on again in Google Play, of which no push came
     @Test func `tells again what is so again, once`() async throws {
         let clock = TestClock(Sample.day(10))
@@ -119,6 +118,39 @@ struct `A sync with Google Play` {
         }
     }
 
+    // P13: what one token of a purchase says is no news of another's
+    @Test func `of two tokens of one purchase brings each once`() async throws {
+        let clock = TestClock(Sample.day(33))
+        try await Self.ledger(on: 33, clock: clock) { _, api, sync in
+            api.set(
+                try Self.subscription(
+                    "GPA.1",
+                    until: 10,
+                    #"{"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED"}"#
+                ),
+                ofSubscription: "token-1"
+            )
+            api.set(
+                try Self.subscription(
+                    "GPA.2",
+                    until: 31,
+                    #"{"subscriptionState":"SUBSCRIPTION_STATE_ON_HOLD","linkedPurchaseToken":"token-1"}"#
+                ),
+                ofSubscription: "token-2"
+            )
+            let names = [PurchaseName.play("token-1"), .play("token-2")].compactMap(\.self)
+            var appended: [Int] = []
+            for _ in 0..<5 {
+                appended.append(
+                    try await sync.sync(names, in: .production).map(\.appended).reduce(0, +)
+                )
+                clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)
+            }
+            #expect(appended[0] > 0 && appended[1...].allSatisfy { $0 == 0 }, "\(appended)")
+        }
+    }
+
+    // Stores, rule 3: what is paid and not acknowledged
     @Test func `acknowledges what is paid`() async throws {
         try await Self.ledger(on: 2) { scratch, api, sync in
             api.set(

@@ -17,14 +17,16 @@ struct FetchedProposal: Proposal, Sendable {
     ) throws -> Decision<Receipt> {
         if let refusal = submission.refusal { return .settled(.refused(refusal)) }
         if let earlier {
-            let news =
-                submission.nature == .answer
-                ? try RepeatedAnswer(submission, recordedAt: earlier, pipeline).news() : nil
-            guard let news else { return .settled(.duplicate(of: earlier)) }
+            guard submission.nature == .answer else { return .settled(.duplicate(of: earlier)) }
+            let repeated = try RepeatedAnswer(submission, recordedAt: earlier, pipeline)
+            guard let news = try repeated.news() else {
+                return .unchanged(.duplicate(of: earlier), at: repeated.size)
+            }
             return try sealed(news, as: nil, NewLinks(pipeline).drafts(of: news), pipeline)
         }
+        let size = try pipeline.questions.log.end().size
         let links = try NewLinks(pipeline).drafts(of: submission)
-        if links.isEmpty, try isKnown(to: pipeline) { return .settled(.known) }
+        if links.isEmpty, try isKnown(to: pipeline) { return .unchanged(.known, at: size) }
         return try sealed(submission, as: signal, links, pipeline)
     }
 

@@ -128,7 +128,8 @@ public struct OwnerOutcome: Sendable, Equatable {
 extension Decision where Outcome == OwnerOutcome {
     fileprivate init(_ decided: Decided<SealedSubmission>, from owner: CustomerID?) {
         switch Decision<Receipt>(decided) {
-        case .settled(let receipt): self = .settled(OwnerOutcome(receipt))
+        case .settled(let receipt), .unchanged(let receipt, _):
+            self = .settled(OwnerOutcome(receipt))
         case .sealed(let submission, let outcome):
             self = .sealed(submission) { OwnerOutcome(try outcome($0), from: owner) }
         }

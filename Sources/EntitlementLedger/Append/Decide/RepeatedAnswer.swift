@@ -11,32 +11,41 @@ struct RepeatedAnswer {
     private let pipeline: Pipeline
     /// The same under the name by which it would be recorded again.
     private let again: Submission
+    /// Whether something else stands under that name.
+    private let isTaken: Bool
     /// Where it was recorded last.
     private let last: UInt64
+    /// Events of the log that it is held against.
+    let size: UInt64
 
     /// `first`: where it was recorded first.
     init(_ answer: Submission, recordedAt first: UInt64, _ pipeline: Pipeline) throws {
         self.pipeline = pipeline
-        var (again, last) = (answer, first)
+        size = try pipeline.questions.log.end().size
+        var (again, last, isTaken) = (answer, first, false)
         while true {
             again.id = "\(answer.id)/\(last)"
+            guard let next = try pipeline.sequence(of: pipeline.signal(of: again)) else { break }
             // An imported event may have any id: what does not lead on is where it ends.
-            guard let next = try pipeline.sequence(of: pipeline.signal(of: again)), last < next
-            else { break }
+            isTaken = next <= last
+            if isTaken { break }
             last = next
         }
-        (self.again, self.last) = (again, last)
+        (self.again, self.last, self.isTaken) = (again, last, isTaken)
     }
 
     /// The answer to be recorded again; nil: its source has said nothing else since.
-    func news() throws -> Submission? { try isNews() ? again : nil }
+    func news() throws -> Submission? { try !isTaken && isNews() ? again : nil }
 
     private func isNews() throws -> Bool {
         // Fits: a log's size has 64 bits.
         let own = last..<last + UInt64(again.drafts.count)
         var reader = try DecisionReader(pipeline, again.environment)
         for (subject, drafts) in Dictionary(grouping: again.drafts, by: \.subject) {
-            guard case .purchase(let purchase) = subject else { continue }
+            // Of whom nothing is known any more nothing is asked: that would give the name a number again.
+            let name = StreamName(subject, in: again.environment)
+            guard case .purchase(let purchase) = subject, try pipeline.vault.stream(of: name) != nil
+            else { continue }
             let (stream, known) = try reader.facts(ofPurchase: purchase)
             let restated = try RestatedFacts(ofPurchase: stream, known, pipeline)
             if try restated.differ(from: drafts, besides: own, source: again.source) { return true }
@@ -60,8 +69,9 @@ extension RestatedFacts {
                 $0.kind.standsAgainst(draft.kind) && concerns($0, draft)
             }
             for fact in against.sorted(by: { $0.isNewer(than: $1) }) {
+                // What is said of another token of one purchase is answered by that token's answer.
                 guard let event = try pipeline.questions.event(at: fact.sequence)?.event,
-                    event.source == source
+                    event.source == source, event.subject == draft.subject
                 else { continue }
                 return !own.contains(fact.sequence) && fact.observedAt < draft.observedAt
                     && differs(event.draft, from: draft)
@@ -81,6 +91,7 @@ extension RestatedFacts {
             return nextEnd.map { said.time < $0 } ?? true
         case (let kind, .purchaseExpired) where kind.statesEnd:
             return end.map { now.time < $0 } ?? true
+        case (.purchaseExpired, .purchaseExpired) where now.time < said.time: return true
         default:
             var same = now
             (same.time, same.observedAt) = (said.time, said.observedAt)

@@ -50,7 +50,9 @@ struct SubmissionProposal: Proposal, Sendable {
         case .signal: return .settled(.duplicate(of: sequence))
         case .answer:
             let repeated = try RepeatedAnswer(submission, recordedAt: sequence, pipeline)
-            guard let news = try repeated.news() else { return .settled(.duplicate(of: sequence)) }
+            guard let news = try repeated.news() else {
+                return .unchanged(.duplicate(of: sequence), at: repeated.size)
+            }
             return try sealed(news, as: nil, pipeline)
         case .request:
             return .settled(

@@ -129,7 +129,7 @@ extension RevenueCatAnswer {
                 answer.instant(milliseconds: "request_date_ms"), answer.instant("request_date"),
                 answer.instant(column: "updated_at"),
             ]
-            return instants.compactMap(\.self).first.map { min($0, now) }
+            return instants.compactMap(\.self).first.flatMap { $0 <= now ? $0 : nil }
         } catch {
             // An absurd time says nothing of the purchases.
             return nil

@@ -68,9 +68,10 @@ extension LedgerDirectory {
         }
         try makeFolders(at: path)
         let log = try LMDBLog(path: path + "/" + logName, isReadOnly: false)
-        let erased: Set<UInt64>
+        var erased: Set<UInt64>
         do {
             erased = try fill(log)
+            erased.formUnion(try EntryKeys(keys).erasing(in: parts.vault))
             try log.bind(toLedger: identity?.id ?? manifest.ledgerID)
         } catch {
             log.close()

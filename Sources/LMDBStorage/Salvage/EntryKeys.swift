@@ -12,6 +12,15 @@ struct EntryKeys {
         before = epochs.replaced.isEmpty ? nil : epochs.keys(of: epochs.generation &- 1)
     }
 
+    /// Streams that the erasure which was stopped takes: its event stands, or stood, in the log, which may
+    /// have lost it.
+    ///
+    /// - Throws: `LogStorageFault.damaged`, `FileFault`.
+    func erasing(in folder: String) throws -> [UInt64] {
+        guard before != nil else { return [] }
+        return try ErasureNote.read(folder + "/" + ErasureNote.fileName)?.streams ?? []
+    }
+
     /// Whether one of them opens an entry.
     func open(_ bytes: [UInt8]) -> Bool {
         entry(bytes, under: epochs) != nil || before.map { entry(bytes, under: $0) != nil } ?? false

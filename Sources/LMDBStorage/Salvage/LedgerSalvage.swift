@@ -137,7 +137,7 @@ package struct LedgerSalvage {
             }
             LedgerDirectory.noteClosed(try new.end().size, at: target)
         }
-        try copyOthers(to: target)
+        try copyOthers(to: target, isContinued: identity != nil)
         let loss = report.loss(after: earlier, isContinued: identity != nil)
         if loss != KnownLoss() { try LedgerDirectory.note(loss, at: target) }
         try writeManifest(to: target, identity)
@@ -162,7 +162,8 @@ package struct LedgerSalvage {
         report.unreadableBytes = logFile?.unreadableByteCount ?? 0
         report.checkpoints = notes.all.count
         var rest = vault
-        rest.erase(salvage.erased)
+        let stopped = try EntryKeys(epochKeys).erasing(in: path + "/" + LedgerDirectory.vaultName)
+        rest.erase(salvage.erased.union(stopped))
         let lost = rest.lost(named: salvage.keyless)
         report.vault = rest.report(lost: lost)
         return (report, rest, lost, salvage.deletedEvidence)
@@ -183,9 +184,13 @@ package struct LedgerSalvage {
     // MARK: The new directory
 
     /// Keys, settings, the quarantine: what else stands in the ledger's directory goes along.
-    private func copyOthers(to target: String) throws {
+    ///
+    /// `isContinued`: whether under another name, which nothing was published under yet.
+    private func copyOthers(to target: String, isContinued: Bool) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: path)
-        where !Self.ownNames.contains(name) && !name.hasSuffix(".lock") {
+        where !Self.ownNames.contains(name) && !name.hasSuffix(".lock")
+            && !(isContinued && name == LedgerDirectory.publishedName)
+        {
             try DurableFile.copy(path + "/" + name, to: target + "/" + name)
         }
     }

@@ -64,6 +64,33 @@ struct `A published checkpoint` {
         }
     }
 
+    // A witness that answers late
+    @Test(arguments: ["file", "directory"])
+    func `is not replaced by an older one`(_ place: String) throws {
+        try withTemporaryFolder { folder in
+            try FileLedger.with { ledger throws in
+                let path = place == "file" ? folder + "/published" : folder
+                let newest = place == "file" ? path : folder + "/checkpoint"
+                var older = ""
+                try ledger.open { older = try $0.prover.checkpoint() }
+                _ = try ledger.importing([FileLedger.grant("a")])
+                try ledger.open { try Publication.put($0.prover.checkpoint(), at: path, of: $0) }
+                let standing = try Self.text(newest)
+                if place == "file" {
+                    #expect {
+                        try ledger.open { try Publication.put(older, at: path, of: $0) }
+                    } throws: {
+                        ($0 as? OperationFault)?.code == .forked
+                    }
+                } else {
+                    try ledger.open { try Publication.put(older, at: path, of: $0) }
+                    #expect(try Self.text(folder + "/1") == older)
+                }
+                #expect(try Self.text(newest) == standing)
+            }
+        }
+    }
+
     @Test(arguments: ["file", "directory"])
     func `is not replaced by one of a fork`(_ place: String) throws {
         try withTemporaryFolder { folder in

@@ -41,7 +41,10 @@ extension EntitlementService {
         let call = await queue.calls.first { $0.id.isSame(as: id) }
         if call?.phase == .refused {
             await refreshUses()
-            return .overLimit(resetsAt: gate.decision(feature).limit?.resetsAt)
+            let now = gate.decision(feature)
+            return call?.refusal?.reason == .overLimit
+                ? .overLimit(resetsAt: now.limit?.resetsAt)
+                : .closed(SubscriptionRequired(feature: feature, products: now.requiredProducts))
         }
         return .granted(
             UsageLease(

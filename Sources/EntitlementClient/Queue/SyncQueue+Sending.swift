@@ -85,7 +85,8 @@ extension SyncQueue {
     private func record(_ call: QueuedCall, _ response: ClientResponse) async {
         var call = call
         call.phase = .recorded
-        call.size = response.headers["ledger-sequence"].flatMap { UInt64($0) }
+        // Behind a semicolon a machine among several says of which history it is.
+        call.size = response.headers["ledger-sequence"].flatMap { UInt64($0.prefix { $0 != ";" }) }
         if case .flow = call.task { return remove(call) }
         if case .restore(let all) = call.task { note(response, of: all, in: &call) }
         if call.use != nil { call.endsAt = response.leaseEnd }

@@ -48,14 +48,17 @@ struct CallFault: Error, Sendable, Hashable {
             )
             return
         }
+        let code = json?["code"]?.string
         let verdict: Verdict =
-            switch response.status {
-            case 401, 403: .tokenRefused
-            case 400..<500 where !isRetryable: .never
+            switch (response.status, code.flatMap { ProblemCode(rawValue: $0) }) {
+            case (401, _), (403, .forbidden): .tokenRefused
+            // Another server takes it, or this one later.
+            case (403, .readOnly): .later(Self.wait(response))
+            case (400..<500, _) where !isRetryable: .never
             default: .later(Self.wait(response))
             }
         self.init(error: error, verdict: verdict)
-        code = json?["code"]?.string
+        self.code = code
     }
 
     /// `Retry-After` in seconds, as milliseconds; nil: it is not said.

@@ -140,4 +140,48 @@ struct `A limited use on a device` {
         #expect(Self.uses(setup).count == 1)
         await service.stop()
     }
+
+    // row B2: the server decides where it is reached
+    @Test(arguments: [ProblemCode.notAllowed, .unknownFeature])
+    func `of what the server says is closed does not begin`(_ code: ProblemCode) async throws {
+        let setup = try Self.setup(remaining: 3)
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/usage", ScriptedServer.problem(code))
+        guard case .closed(let required) = await service.use("scan") else {
+            Issue.record("the server says no")
+            return
+        }
+        #expect(required.feature == "scan")
+        // Once: the token is as good as before.
+        #expect(Self.uses(setup).count == 1)
+        await service.stop()
+    }
+
+    // The control: a token that may not ask is asked for again, and what waits is told later.
+    @Test func `that the token does not allow waits`() async throws {
+        let setup = try Self.setup(remaining: 3)
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/usage", ScriptedServer.problem(.forbidden))
+        guard case .granted(let lease) = await service.use("scan") else {
+            Issue.record("what is known decides")
+            return
+        }
+        #expect(!lease.isRecorded && Self.uses(setup).count == 2)
+        await service.stop()
+    }
+
+    // Several machines: `Ledger-Sequence` says of which history it is
+    @Test func `that a machine among several records is waited for`() async throws {
+        let setup = try Self.setup(remaining: 3)
+        let service = setup.service()
+        await service.start()
+        var answer = Self.answer(endsAt: noon.plus(seconds: 30))
+        answer.headers["ledger-sequence"] = "8;root=00112233445566ff"
+        setup.server.answer("/usage", answer)
+        _ = await service.use("scan")
+        #expect(await service.queue.recordedSize == 8)
+        await service.stop()
+    }
 }

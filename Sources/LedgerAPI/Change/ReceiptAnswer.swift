@@ -124,7 +124,7 @@ package struct SignalReceipt: Described {
     package var outcome: Outcome
     /// The place of its first event; nil: there is none.
     package var sequence: UInt64?
-    /// Events of the log with it, from where a question knows of it; nil: there is none.
+    /// Events of a log that has it; of a duplicate at least, which came to stand as a whole (E2); nil: there is none.
     package var size: UInt64?
 
     /// What may become of it.
@@ -152,7 +152,7 @@ package struct SignalReceipt: Described {
             "size",
             \.size,
             .orNull(.count),
-            "Events of the log with it, as `known` and `Ledger-Min-Sequence` take it"
+            "Events of a log that has it, as `Ledger-Min-Sequence` takes it"
         )
     }
 }

@@ -52,8 +52,8 @@ extension LedgerService {
         }
     }
 
-    /// Says how far the log is by then, so that a machine which passed a form on has what came of it when it leads to
-    /// the next page.
+    /// Says how far the log is by then, so that a machine which passed a call on has what came of it when it
+    /// is asked next.
     func tellSize(in answer: inout Answer) async throws {
         guard cluster != nil, answer.headers[.ledgerSequence] == nil else { return }
         answer.headers[.ledgerSequence] = String(

@@ -152,7 +152,7 @@ struct LedgerResponder: HTTPResponder {
             if route.isChange { try await service.confirmLease() }
             throw problem
         }
-        if route.isChange, route.isPage { try await service.tellSize(in: &answer) }
+        if route.isChange { try await service.tellSize(in: &answer) }
         try await service.nameHistory(of: &answer)
         if route.isChange { try await service.confirmLease() }
         // Behind the answer, where the cluster is led: who looks at whom is a record, too.

@@ -76,8 +76,8 @@ struct `The system's transport` {
         let began = clock.now
         let transport = URLSessionTransport(seconds: 2).transport
         #expect(await transport(ClientRequest(.get, "http://127.0.0.1:\(port)/")) == nil)
-        // The bytes would go on for longer than an hour.
-        #expect(clock.now - began < .seconds(600))
+        // The bytes would go on for longer than an hour; beside all other tests a thread may be long in coming.
+        #expect(clock.now - began < .seconds(3000))
         try await channel.close().get()
     }
 

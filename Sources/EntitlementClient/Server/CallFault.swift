@@ -51,9 +51,11 @@ struct CallFault: Error, Sendable, Hashable {
         let code = json?["code"]?.string
         let verdict: Verdict =
             switch (response.status, code.flatMap { ProblemCode(rawValue: $0) }) {
-            case (401, _), (403, .forbidden): .tokenRefused
             // Another server takes it, or this one later.
             case (403, .readOnly): .later(Self.wait(response))
+            // Whoever asks: what a newer server says besides is of the token, so that nothing is given up.
+            case (403, .notAllowed), (403, .notPermitted): .never
+            case (401, _), (403, _): .tokenRefused
             case (400..<500, _) where !isRetryable: .never
             default: .later(Self.wait(response))
             }

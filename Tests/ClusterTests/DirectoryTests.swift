@@ -7,6 +7,25 @@ import Testing
 /// Several machines: a cluster begins with a ledger's directory, and a node's
 /// directory is made of what the cluster holds.
 extension `A cluster's journal in PostgreSQL` {
+    // Storage, "Proofs": the journals have no place for what such a ledger must not sign
+    @Test func `holds no ledger that was restored to less than it signed`() throws {
+        try withFolder { folder in
+            let source = try SealedLedger(at: folder + "/a")
+            try source.append(3)
+            source.opened.close()
+            try Data("a note\n".utf8).write(to: URL(filePath: folder + "/a/published"))
+            let again = try SealedLedger(opening: folder + "/a")
+            let maker = try JournalMaker(
+                PostgresServers.place(),
+                schema: PostgresServers.newSchema()
+            )
+            let fault = #expect(throws: LedgerOpenFault.self) {
+                try again.opened.load(into: maker, allowsAsynchronous: false)
+            }
+            #expect(fault?.code == .shortened)
+        }
+    }
+
     @Test func `holds a ledger's directory and gives it back, event for event, name for name`()
         async throws
     {

@@ -48,6 +48,7 @@ public final class Archiver: Sendable {
                 upTo: SignedNote.parse(last.note),
                 manifest: manifest,
                 loss: knownLoss,
+                published: prover.published.map(SignedNote.parse),
                 progress: progress
             )
         }

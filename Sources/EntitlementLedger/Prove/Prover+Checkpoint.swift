@@ -11,7 +11,7 @@ extension Prover {
     public func checkpoint() throws -> String {
         guard let storage else { throw LedgerFault.onlyRead }
         let end = try log.end()
-        try requireExtends(published, end)
+        try requireExtendsPublished()
         if let last = try lastCheckpoint() {
             guard last.size <= end.size else {
                 throw LogStorageFault(.damaged, "the log is shorter than its last checkpoint")
@@ -28,12 +28,16 @@ extension Prover {
         return note
     }
 
-    private func requireExtends(_ published: String?, _ end: LogEnd) throws {
+    /// Refuses a log that was restored to less than a published checkpoint: it signs no more, so that
+    /// its archives end before it does.
+    ///
+    /// - Throws: `LedgerFault.shortened`, `LogStorageFault`.
+    package func requireExtendsPublished() throws {
         guard let published else { return }
         let checkpoint = try Checkpoint(
             SignedNote.parse(published).verified(by: [verifierKey])
         )
-        guard checkpoint.size <= end.size,
+        guard checkpoint.size <= (try log.end().size),
             try TreeReader(LogTiles(log)).root(size: checkpoint.size) == checkpoint.root
         else {
             throw LedgerFault(

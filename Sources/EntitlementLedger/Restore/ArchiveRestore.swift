@@ -21,8 +21,9 @@ public struct ArchiveRestore {
         public var restored: UInt64
         /// When the last of them was recorded; nil for none.
         public var lastRecordedAt: Instant?
-        /// The archive's checkpoint, a signed note.
-        public var checkpoint: String
+        /// A checkpoint of more than is restored, a signed note: the ledger never signs again unless
+        /// it goes on under another name; nil: there is none.
+        public var published: String?
         /// What of a salvage's loss concerns what is restored; nil: nothing.
         package var loss: KnownLoss?
     }
@@ -70,9 +71,19 @@ public struct ArchiveRestore {
             archived: checkpoint.size,
             restored: size,
             lastRecordedAt: last.map { Instant(milliseconds: $0) },
-            checkpoint: note.description,
+            published: published(beyond: size)?.description,
             loss: reader.loss()?.restored(size, of: checkpoint.size)
         )
+    }
+
+    /// The checkpoint that a log of a size lacks events of; the archived log may be one that lacked
+    /// some itself, which reached farther than its archive does.
+    private func published(beyond size: UInt64) throws -> SignedNote? {
+        guard let earlier = try reader.published() else {
+            return size < checkpoint.size ? note : nil
+        }
+        _ = try ArchiveReader.verified(earlier, by: key)
+        return earlier
     }
 
     /// Law 2: recorded time never goes back, so what was known at an instant is a prefix.

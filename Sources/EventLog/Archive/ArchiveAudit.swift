@@ -50,6 +50,9 @@ public struct ArchiveAudit {
         checkpoints += 1
         if let log { checkPrefix(checkpoint, of: log) }
         _ = noting { [reader] in try reader.loss() }
+        _ = noting { [reader, key] in
+            try reader.published().map { try ArchiveReader.verified($0, by: key) }
+        }
         let count = checkpoint.size / Bundle.recordCount
         for index in 0..<count + (checkpoint.size.isMultiple(of: Bundle.recordCount) ? 0 : 1) {
             guard checkBundle(index) else { return }

@@ -9,6 +9,8 @@ package enum ArchiveLayout {
     package static let manifest = "ledger.json"
     /// What a salvage of the ledger lost.
     static let loss = KnownLoss.fileName
+    /// A checkpoint that the log does not extend, since it was restored to less.
+    static let published = "published"
     /// Older checkpoints, each under its size.
     static let checkpoints = "checkpoints"
     /// What records of a bundle carry, one after the other.

@@ -36,7 +36,14 @@ package struct ArchiveReader: TileSource {
         try note(at: ArchiveLayout.checkpoint(size: size))
     }
 
-    static func verified(_ note: SignedNote, by key: VerifierKey) throws -> Checkpoint {
+    /// A checkpoint that the archived log was restored to less than, unverified; nil: it was not.
+    ///
+    /// - Throws: `ArchiveFault.damaged` where the file cannot be read.
+    package func published() throws -> SignedNote? {
+        try note(at: ArchiveLayout.published)
+    }
+
+    package static func verified(_ note: SignedNote, by key: VerifierKey) throws -> Checkpoint {
         do {
             return try Checkpoint(note.verified(by: [key]))
         } catch {

@@ -35,7 +35,8 @@ package struct ArchiveWriter {
     /// `note`: a signed checkpoint of at most the log's size.
     ///
     /// `manifest`: what `ledger.json` says, kept once; nil for none. `loss`: what a salvage of the
-    /// ledger lost; what the archive says of an earlier one stays.
+    /// ledger lost; what the archive says of an earlier one stays. `published`: a checkpoint that the
+    /// log was restored to less than, so that what is made from the archive signs nothing either.
     ///
     /// - Returns: the size of the archive afterwards.
     /// - Throws: `ArchiveFault.forked` where archive and log are not of one history,
@@ -44,6 +45,7 @@ package struct ArchiveWriter {
         upTo note: SignedNote,
         manifest: [UInt8]? = nil,
         loss: KnownLoss? = nil,
+        published: SignedNote? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> UInt64 {
         let checkpoint = try ArchiveReader.verified(note, by: key)
@@ -51,6 +53,7 @@ package struct ArchiveWriter {
         let standing = try standingCheckpoint()
         try keep(manifest, isNew: standing == nil)
         try keep(loss)
+        try keep(published: published)
         if let standing, standing.size >= checkpoint.size {
             guard try reader.note()?.signatures.count ?? 0 < note.signatures.count,
                 standing.size == checkpoint.size
@@ -90,6 +93,12 @@ package struct ArchiveWriter {
             return
         }
         try store.write([ArchiveFile(path: ArchiveLayout.loss, bytes: joined.bytes)])
+    }
+
+    private func keep(published: SignedNote?) throws {
+        guard let published, try reader.published() != published else { return }
+        let bytes = Array(published.description.utf8)
+        try store.write([ArchiveFile(path: ArchiveLayout.published, bytes: bytes)])
     }
 
     // MARK: What is there

@@ -12,7 +12,7 @@ extension OpenLedgerDirectory {
     /// Loads log and vault; the directory is open for writing, so that nobody adds to it.
     ///
     /// - Returns: events and streams that were loaded.
-    /// - Throws: `LedgerOpenFault` for a ledger that lost something, or that is in the middle of an
+    /// - Throws: `LedgerOpenFault` for a ledger that lost something, that signs no more, or that is in the middle of an
     ///   erasure; `LogStorageFault`; what the maker throws. Cost: one pass over all.
     package func load(
         into maker: any ClusterMaker,
@@ -21,6 +21,12 @@ extension OpenLedgerDirectory {
     ) throws -> (events: UInt64, streams: UInt64) {
         guard knownLoss == nil else {
             throw LedgerOpenFault(.treeLost, "a salvage could not bring all of it back")
+        }
+        guard published == nil else {
+            throw LedgerOpenFault(
+                .shortened,
+                "it was restored to less than a published checkpoint, and never signs again"
+            )
         }
         guard vault.preparedErasure == nil else {
             throw LedgerOpenFault(.recovering, "an erasure is not finished")

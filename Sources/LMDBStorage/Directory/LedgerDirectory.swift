@@ -198,6 +198,8 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
         case damaged
         /// A salvage could not bring its tree back: only reading goes on.
         case treeLost = "tree_lost"
+        /// Its log was restored to less than a published checkpoint.
+        case shortened
         /// It is a copy of a cluster's ledger: alone it is only read.
         case clustered
     }

@@ -42,7 +42,8 @@ public struct LedgerBackup {
     /// `masterKey`: which the vault's copy is checked by; nil: the vault is left out. `warn`: told
     /// where the ledger could not note the backup, which no erasure reaches then.
     ///
-    /// - Throws: `OperationFault`, `ArchiveFault`, `LogStorageFault`, `FileFault`.
+    /// - Throws: `OperationFault`, `ArchiveFault`, `LogStorageFault`, `FileFault`;
+    ///   `LedgerFault.shortened` once all is copied that can be, of a log that signs no more.
     public func write(
         log: Bool = true,
         vault masterKey: [UInt8]?,
@@ -74,6 +75,8 @@ public struct LedgerBackup {
             vault: counts
         )
         try manifest.put(in: path)
+        // What is behind its last checkpoint is in no backup, and never will be.
+        if log { try open.ledger.prover.requireExtendsPublished() }
         return .written(manifest)
     }
 
@@ -88,6 +91,7 @@ public struct LedgerBackup {
             progress: progress
         )
         guard result.archived > 0 || result.size == 0 else {
+            try open.ledger.prover.requireExtendsPublished()
             throw OperationFault(
                 .noCheckpoint,
                 "another process writes to the ledger and has signed no checkpoint yet",

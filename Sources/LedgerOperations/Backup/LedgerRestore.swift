@@ -24,7 +24,7 @@ public struct LedgerRestore {
     /// Makes the ledger, in a directory that is empty or not there.
     ///
     /// Erasures of the source are applied, also those beyond the cut. One that is restored to less
-    /// than was signed never signs again, unless it goes on under a new name.
+    /// than was signed, or whose source was, never signs again, unless it goes on under a new name.
     ///
     /// `continuation`: its new name; nil: it stays the same ledger.
     ///
@@ -35,13 +35,12 @@ public struct LedgerRestore {
         as continuation: Continuation? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> VaultCounts {
-        let isShortened = plan.restored < plan.archived
         let counts = try LedgerDirectory.restore(
             at: path,
             from: LedgerDirectory.Restoration(
                 manifest: source.manifest,
                 vault: source.vault,
-                published: isShortened && continuation == nil ? plan.checkpoint : nil,
+                published: continuation == nil ? plan.published : nil,
                 loss: plan.loss
             ),
             masterKey: masterKey,

@@ -87,6 +87,12 @@ extension OperationFault {
                     Code(word, .integrity),
                     "salvage it again with an archive or a backup, or with --continue"
                 )
+            case .shortened:
+                (
+                    Code(word, .integrity),
+                    "`entitle salvage \(place ?? "DIR") --into NEW --continue NAME` goes on with it "
+                        + "under a new name"
+                )
             case .clustered:
                 (
                     Code(word, .tryAgain),

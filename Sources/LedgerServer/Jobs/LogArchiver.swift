@@ -18,6 +18,7 @@ struct LogArchiver: ScheduledJob {
                 to: schedule.store,
                 manifest: schedule.manifest
             )
+            try service.ledger.prover.requireExtendsPublished()
             service.logger.debug(
                 "archived the log",
                 metadata: ["archived": "\(progress.archived)", "sequence": "\(progress.size)"]

@@ -8,6 +8,7 @@ import Testing
 struct `A backup` {
     private static func backUp(
         _ ledger: FileLedger,
+        of path: String? = nil,
         _ place: String,
         log: Bool = true,
         vault: Bool = true
@@ -15,7 +16,7 @@ struct `A backup` {
         try Signing.openCheckpointed(warn: { _ in }) { writing in
             var options = FileLedger.options
             options.isReadOnly = !writing
-            return try OpenLedger(at: ledger.path, options: options)
+            return try OpenLedger(at: path ?? ledger.path, options: options)
         }
         .lending {
             try LedgerBackup(of: $0, into: place).write(
@@ -128,6 +129,48 @@ struct `A backup` {
                 let (size, note) = (try open.questions.size(), try open.prover.checkpoint())
                 #expect(size == 10 && note.contains("ledger.example/again"))
             }
+        }
+    }
+
+    // Storage, "Proofs": two histories would be signed under one name
+    @Test func `of one that signs no more says where it ends, and no copy of it signs`() throws {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place)
+            _ = try ledger.importing((0..<5).map { FileLedger.grant("late\($0)") })
+            _ = try Self.backUp(ledger, place)
+            let shorter = ledger.folder + "/shorter"
+            _ = try LedgerRestore(from: place, cut: .size(23)).write(
+                into: shorter,
+                masterKey: FileLedger.masterKey
+            )
+            let second = ledger.folder + "/second"
+            let fault = #expect(throws: LedgerFault.self) {
+                try Self.backUp(ledger, of: shorter, second)
+            }
+            #expect(fault?.code == .shortened)
+            // What is signed was copied all the same, and the vault.
+            #expect(FileManager.default.fileExists(atPath: second + "/manifest.json"))
+            let restore = try LedgerRestore(from: second, cut: .everything)
+            #expect(restore.plan.archived == 21 && restore.plan.restored == 21)
+            #expect(restore.plan.published?.contains("\n26\n") == true)
+            let copy = ledger.folder + "/copy"
+            _ = try restore.write(into: copy, masterKey: FileLedger.masterKey)
+            let others = (0..<9).map { FileLedger.grant("other\($0)") }
+            _ = try ledger.importing(others, into: copy)
+            try ledger.open(at: copy) { open in
+                let fault = #expect(throws: LedgerFault.self) { try open.prover.checkpoint() }
+                #expect(fault?.code == .shortened)
+            }
+            // The control: without what the backup says of it, a second history is signed.
+            try FileManager.default.removeItem(atPath: second + "/log/published")
+            let unlocked = ledger.folder + "/unlocked"
+            _ = try LedgerRestore(from: second, cut: .everything).write(
+                into: unlocked,
+                masterKey: FileLedger.masterKey
+            )
+            _ = try ledger.importing(others, into: unlocked)
+            let note = try ledger.open(at: unlocked) { try $0.prover.checkpoint() }
+            #expect(note.contains("\n30\n"))
         }
     }
 

@@ -54,14 +54,16 @@ struct FileLedger {
     /// Imports lines of a file.
     func importing(
         _ lines: [String],
+        into place: String? = nil,
         _ change: (inout Importer.Options) -> Void = { _ in }
     ) throws -> ImportReport {
-        try importing(bytes: [Array((lines.map { $0 + "\n" }.joined()).utf8)], change)
+        try importing(bytes: [Array((lines.map { $0 + "\n" }.joined()).utf8)], into: place, change)
     }
 
     /// Imports files with these bytes.
     func importing(
         bytes contents: [[UInt8]],
+        into place: String? = nil,
         _ change: (inout Importer.Options) -> Void = { _ in }
     ) throws -> ImportReport {
         var options = Importer.Options()
@@ -69,7 +71,7 @@ struct FileLedger {
         let files = try contents.enumerated().map { index, bytes in
             try file("import-\(index)", bytes)
         }
-        return try open { ledger throws in
+        return try open(at: place) { ledger throws in
             var importer = Importer(ledger, options)
             try importer.run(files)
             return importer.report

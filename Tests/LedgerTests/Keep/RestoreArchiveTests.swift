@@ -79,8 +79,7 @@ private struct KeptLedger {
             from: LedgerDirectory.Restoration(
                 manifest: try #require(try reader.manifest()),
                 vault: vault,
-                published: plan.restored < plan.archived && identity == nil
-                    ? plan.checkpoint : nil,
+                published: identity == nil ? plan.published : nil,
                 loss: plan.loss
             ),
             masterKey: Self.masterKey,

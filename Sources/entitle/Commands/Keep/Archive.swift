@@ -35,11 +35,13 @@ struct Archive: ParsableCommand {
         if check { return try checkFiles() }
         let progress = Progress("archived")
         let result = try options.withCheckpointed { open in
-            try open.ledger.archiver.archive(
+            let result = try open.ledger.archiver.archive(
                 to: ArchiveDirectory(at: place, forWriting: true),
                 manifest: LedgerDirectory.manifestBytes(at: options.path),
                 progress: { progress.show($0, of: $1) }
             )
+            try open.ledger.prover.requireExtendsPublished()
+            return result
         }
         progress.finish()
         if options.json {

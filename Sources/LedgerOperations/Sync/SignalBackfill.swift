@@ -13,6 +13,11 @@ struct SignalBackfill {
     /// Milliseconds of a stretch that is asked for at once, and is known to be complete then: what an
     /// interruption costs.
     private static let stretch = 7 * Instant.millisecondsPerDay
+    /// Milliseconds of a stretch that is asked for in no smaller parts, however much was sent in it.
+    private static let leastStretch: Int64 = 60_000
+    /// Milliseconds by which less is asked for than a store tells: it counts from when it is asked, and
+    /// refuses what lies before.
+    private static let margin: Int64 = 3_600_000
     /// Days for which the App Store tells its notifications, and Google Play its voided purchases.
     private static let appStoreDays: Int64 = 180
     private static let appStoreSandboxDays: Int64 = 30
@@ -54,27 +59,33 @@ struct SignalBackfill {
     }
 
     /// Asks for one stretch after the other, and records how far the log is complete.
+    ///
+    /// `fetch`: says whether that was all of the stretch; where a store has more to tell of it than is read,
+    /// it is asked for half of it.
     private func ask(
         _ store: String,
         days: Int64,
         since: Instant?,
         _ isInterrupted: @Sendable () -> Bool,
-        _ fetch: (_ stretch: Range<Instant>, _ take: Take) async throws -> Void
+        _ fetch: (_ stretch: Range<Instant>, _ take: Take) async throws -> Bool
     ) async throws -> BackfilledSource {
         let (ledger, environment) = (sync.ledger, environment)
         let known = try await sync.pool.run {
             try ledger.questions.completeThrough(of: store, in: environment)
         }
-        let oldest = now.advanced(byMilliseconds: -days * Instant.millisecondsPerDay)
+        let oldest = now.advanced(
+            byMilliseconds: Self.margin - days * Instant.millisecondsPerDay
+        )
         let first = min(max(since ?? known ?? oldest, oldest), now)
         // What was sent between is known to nobody, unless the store tells it no more.
         let isGapless = first <= max(known ?? oldest, oldest)
         var source = BackfilledSource(store: store, since: first)
+        var stretch = Self.stretch
+        var before = source
         do {
             while source.through < now, !isInterrupted() {
-                let end = min(source.through.advanced(byMilliseconds: Self.stretch), now)
-                let before = source
-                try await fetch(source.through..<end) { outcomes in
+                let end = min(source.through.advanced(byMilliseconds: stretch), now)
+                let isAll = try await fetch(source.through..<end) { outcomes in
                     // Why one is refused makes no difference here; that it was is counted.
                     let submissions = outcomes.compactMap { try? $0.get() }
                     let receipts = try await sync.pool.run {
@@ -82,8 +93,19 @@ struct SignalBackfill {
                     }
                     source.count(receipts, refused: outcomes.count - submissions.count)
                 }
+                guard isAll else {
+                    // Fits: both are of one stretch.
+                    stretch = (end.milliseconds - source.through.milliseconds) / 2
+                    guard stretch >= Self.leastStretch else { throw StoreFault(.malformed) }
+                    // It is told again.
+                    (source.found, source.refused) = (before.found, before.refused)
+                    continue
+                }
                 source.through = end
-                try await record(source, since: before, isGapless: isGapless)
+                // What was refused may have been the store's word: it is asked for again.
+                let isComplete = isGapless && source.refused == 0
+                try await record(source, since: before, isGapless: isComplete)
+                before = source
             }
         } catch let fault as StoreFault {
             source.code = SyncedPurchase.Code(fault)
@@ -95,14 +117,14 @@ struct SignalBackfill {
         _ stretch: Range<Instant>,
         _ appStore: StoreClients.AppStore,
         _ take: Take
-    ) async throws {
+    ) async throws -> Bool {
         for bundleID in appStore.api.bundleIDs {
             var pages = appStore.api.notifications(
                 in: stretch,
                 about: bundleID,
                 in: environment
             )
-            while let page = try await pages.next() {
+            while !pages.isTooLong, let page = try await pages.next() {
                 let outcomes = await AppStoreImport.outcomes(
                     of: page,
                     verifier: appStore.verifier,
@@ -110,20 +132,22 @@ struct SignalBackfill {
                 )
                 try await take(outcomes)
             }
+            if pages.isTooLong { return false }
         }
+        return true
     }
 
     private func voidedPurchases(
         _ stretch: Range<Instant>,
         _ playStore: StoreClients.PlayStore,
         _ take: Take
-    ) async throws {
+    ) async throws -> Bool {
         for packageName in playStore.configuration.packageNames.sorted() {
             var pages = playStore.api.voidedPurchases(
                 in: stretch,
                 packageName: packageName.description
             )
-            while let page = try await pages.next() {
+            while !pages.isTooLong, let page = try await pages.next() {
                 let outcomes = PlayImport.outcomes(
                     of: page,
                     configuration: playStore.configuration,
@@ -131,7 +155,9 @@ struct SignalBackfill {
                 )
                 try await take(outcomes)
             }
+            if pages.isTooLong { return false }
         }
+        return true
     }
 
     /// Records what one stretch brought, and where nothing was left out before it, until when the log is

@@ -43,15 +43,27 @@ extension LedgerService {
         _ configuration: PlayConfiguration
     ) async throws -> (facts: PlayFacts?, fault: StoreFault?) {
         guard let api = stores.clients.playStore?.api else { return (nil, nil) }
+        let body: [UInt8]
         do throws(StoreFault) {
-            guard let body = try await api.answer(to: push, body: call.body) else {
+            guard let told = try await api.answer(to: push, body: call.body) else {
                 return (nil, nil)
             }
+            body = told
+        } catch {
+            // Half an answer, or a page in its place, is nothing that Google said: the push is to come again.
+            let isFresh = call.now < push.saidAt.advanced(byMilliseconds: Self.cutAnswerPatience)
+            let comesAgain = error.code == .malformed && isFresh
+            return (nil, try unanswered(error, of: Source.playStore, comesAgain: comesAgain))
+        }
+        do throws(StoreFault) {
             return (try facts(ofPlay: body, configuration, call.now), nil)
         } catch {
             return (nil, try unanswered(error, of: Source.playStore))
         }
     }
+
+    /// Milliseconds after an event for which a push of it is asked for again where the answer cannot be read.
+    private static let cutAnswerPatience = Instant.millisecondsPerDay
 
     /// What an answer comes to.
     ///
@@ -91,10 +103,16 @@ extension LedgerService {
 
     /// Counts a question that was not answered.
     ///
+    /// `comesAgain`: whether it is to be asked again, whatever the fault.
+    ///
     /// - Throws: `Problem.storeUnavailable` where it may be answered later.
-    func unanswered(_ fault: StoreFault, of store: String) throws(Problem) -> StoreFault {
+    func unanswered(
+        _ fault: StoreFault,
+        of store: String,
+        comesAgain: Bool = false
+    ) throws(Problem) -> StoreFault {
         metrics.countFault(fault, of: store)
-        guard fault.isTransient else { return fault }
+        guard fault.isTransient || comesAgain else { return fault }
         throw Problem(
             .storeUnavailable,
             "the store does not answer now: \(fault.code.rawValue)",
@@ -131,7 +149,9 @@ extension LedgerService {
             let transaction = VerifiedTransaction(purchase: purchase, facts: facts.submission)
             return .success(HandedIn(transaction, facts.acknowledgement))
         } catch {
-            _ = try unanswered(error, of: Source.playStore)
+            // What cannot be read does not say that the purchase is unknown.
+            let isUnread = error.code == .malformed
+            _ = try unanswered(error, of: Source.playStore, comesAgain: isUnread)
             return .failure(unknown)
         }
     }

@@ -30,6 +30,9 @@ package final class StoreCaller: Sendable {
         /// Faults in a row after which the store is left alone, and for how many milliseconds.
         package var restsAfter = 10
         package var rest: Int64 = 30_000
+        /// Milliseconds for which nothing is asked because the store was asked too often; it counts over an
+        /// hour.
+        package var longestClosing: Int64 = 3_600_000
         /// Milliseconds of a store's time that may be used at once: questions are spaced behind it alone,
         /// for stores that count them count over an hour.
         package var credit: Int64 = 10_000
@@ -45,6 +48,8 @@ package final class StoreCaller: Sendable {
         var restsUntil: Instant?
         /// When the store wants to be asked again, as it last said (`Retry-After`).
         var notBefore: Instant?
+        /// Until when it wants no question at all, since it was asked too often.
+        var closedUntil: Instant?
         /// Until when the store's time is used by the questions so far.
         var usedUntil: Instant?
     }
@@ -78,17 +83,21 @@ package final class StoreCaller: Sendable {
         if turn > 0 { await sleep(turn) }
         let latest = clock().advanced(byMilliseconds: policy.deadline)
         for attempt in 0..<policy.attempts {
-            if attempt > 0 {
-                let delay = max(backoff(attempt), (fault.retryAfter ?? 0) * 1000)
-                guard clock().advanced(byMilliseconds: delay) <= latest else { throw fault }
-                await sleep(delay)
+            let own = attempt > 0 ? max(backoff(attempt), (fault.retryAfter ?? 0) * 1000) : 0
+            let delay = max(own, closedMilliseconds())
+            guard clock().advanced(byMilliseconds: delay) <= latest else {
+                if attempt > 0 { throw fault }
+                throw StoreFault(.rateLimited, retryAfter: (delay + 999) / 1000)
             }
+            if delay > 0 { await sleep(delay) }
             if let seconds = restingSeconds() {
                 throw StoreFault(.resting, retryAfter: seconds)
             }
             await enter()
-            let response = await transport(request)
+            // Whoever does not wait any longer learns nothing of the store.
+            let response = Task.isCancelled ? nil : await transport(request)
             leave()
+            if response == nil, Task.isCancelled { throw fault }
             if let response, (200..<300).contains(response.status) {
                 succeeded()
                 return response
@@ -111,7 +120,15 @@ package final class StoreCaller: Sendable {
         guard let response else { return StoreFault(.unavailable) }
         let now = clock()
         let wait = response.headers["retry-after"].flatMap { RetryAfter.milliseconds($0, at: now) }
-        if let wait { state.withLock { $0.notBefore = now.advanced(byMilliseconds: wait) } }
+        if let wait {
+            let closed = now.advanced(byMilliseconds: min(wait, policy.longestClosing))
+            state.withLock { state in
+                state.notBefore = now.advanced(byMilliseconds: wait)
+                // Too many questions are not one question's matter.
+                guard response.status == 429 else { return }
+                state.closedUntil = max(state.closedUntil ?? closed, closed)
+            }
+        }
         let retryAfter = wait.map { ($0 + 999) / 1000 }
         let code: StoreFault.Code =
             switch response.status {
@@ -181,8 +198,17 @@ package final class StoreCaller: Sendable {
     /// When the store may be asked again: it rests, or said so itself; nil: now, as far as is known.
     package var heldUntil: Instant? {
         let now = clock()
-        return state.withLock { [$0.restsUntil, $0.notBefore].compactMap(\.self).max() }
-            .flatMap { $0 > now ? $0 : nil }
+        return state.withLock { state in
+            [state.restsUntil, state.notBefore, state.closedUntil].compactMap(\.self).max()
+        }
+        .flatMap { $0 > now ? $0 : nil }
+    }
+
+    /// Milliseconds for which the store wants no question, whoever asks.
+    private func closedMilliseconds() -> Int64 {
+        let now = clock()
+        // Fits: both are of this day.
+        return state.withLock { max(0, ($0.closedUntil ?? now).milliseconds - now.milliseconds) }
     }
 
     private func restingSeconds() -> Int64? {

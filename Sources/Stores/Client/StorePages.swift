@@ -30,6 +30,12 @@ package struct StorePages {
         self.ask = ask
     }
 
+    /// Whether pages are left behind as many as are read: the list is to be asked for in parts.
+    package var isTooLong: Bool {
+        guard count == Self.limit, case .at? = last.map(place) else { return false }
+        return true
+    }
+
     /// The next page; nil: there is none.
     ///
     /// - Throws: `StoreFault`, `.malformed` where pages would never end: one names no next place, or the

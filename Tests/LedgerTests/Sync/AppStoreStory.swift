@@ -17,19 +17,33 @@ struct AppStoreStory {
     }
 
     let store: SimulatedAppStore
-    let verifier: AppStoreVerifier
+    private(set) var verifier: AppStoreVerifier
     var account: SimulatedAppleAccount
 
     init() throws {
         store = try Self.shared.get()
-        verifier = try AppStoreVerifier(
+        verifier = try Self.verifier(appAppleID: store.appAppleID, of: store)
+        account = SimulatedAppleAccount(1, token: Self.customer.text, of: store)
+    }
+
+    /// The same where the ledger is told another number of the app.
+    func expecting(appAppleID: Int64?) throws -> AppStoreStory {
+        var story = self
+        story.verifier = try Self.verifier(appAppleID: appAppleID, of: store)
+        return story
+    }
+
+    private static func verifier(
+        appAppleID: Int64?,
+        of store: SimulatedAppStore
+    ) throws -> AppStoreVerifier {
+        try AppStoreVerifier(
             AppStoreConfiguration(
                 bundleIDs: [store.bundleID],
-                appAppleID: store.appAppleID,
+                appAppleID: appAppleID,
                 roots: [store.authority.root]
             )
         )
-        account = SimulatedAppleAccount(1, token: Self.customer.text, of: store)
     }
 
     static let month = SimulatedAppleAccount.Product(
@@ -112,11 +126,15 @@ struct AppStoreStory {
         try await storeSync(scratch, api).sync(Self.customer, in: .production)
     }
 
-    /// What asks the App Store.
-    func storeSync(_ scratch: ScratchLedger, _ api: SimulatedAppStoreAPI) throws -> StoreSync {
+    /// What asks the App Store; `transport`: what carries the questions; nil: they go straight to it.
+    func storeSync(
+        _ scratch: ScratchLedger,
+        _ api: SimulatedAppStoreAPI,
+        by transport: StoreTransport? = nil
+    ) throws -> StoreSync {
         let clock = scratch.clock
         let caller = StoreCaller(
-            api.transport,
+            transport ?? api.transport,
             clock: { clock.now },
             sleep: { _ in },
             random: { 0 }

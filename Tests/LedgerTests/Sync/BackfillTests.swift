@@ -70,6 +70,83 @@ struct `A backfill` {
         }
     }
 
+    /// An App Store that tells of a stretch longer than this, in milliseconds, in pages without end.
+    private static func crowded(
+        beyond length: Int64,
+        _ api: SimulatedAppStoreAPI
+    ) -> (transport: StoreTransport, asked: @Sendable () -> Int) {
+        let transport = api.transport
+        let pages = Mutex(0)
+        return (
+            { request in
+                guard request.url.contains("notifications/history"),
+                    let asked = try? JSONValue(parsing: request.body),
+                    let first = asked["startDate"]?.integer, let last = asked["endDate"]?.integer,
+                    last - first > length
+                else { return await transport(request) }
+                let next = pages.withLock { count in
+                    count += 1
+                    return count
+                }
+                let page = JSONValue.members([
+                    "hasMore": .bool(true), "paginationToken": .string("\(next)"),
+                    "notificationHistory": .array([]),
+                ])
+                return StoreResponse(status: 200, body: Array(page.description.utf8))
+            },
+            { pages.withLock(\.self) }
+        )
+    }
+
+    // A shop of 100 000 subscribers is told of more in a week than is read of one list.
+    @Test func `asks for less at once where more was sent than is read`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        let all = Array(story.account.notifications.indices)
+        let two = 2 * Instant.millisecondsPerDay
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            let crowded = Self.crowded(beyond: two, api)
+            let sync = try story.storeSync(scratch, api, by: crowded.transport)
+            let answer = try await StoreBackfill(sync, in: .production).run(
+                since: nil,
+                isInterrupted: { false },
+                progress: { _, _, _ in }
+            )
+            #expect(answer.isWhole && answer.sources.map(\.found) == [all.count])
+            #expect(answer.sources.map(\.through) == [Sample.day(120)])
+            #expect(crowded.asked() == 2 * StorePages.limit)
+            // Control: one that never ends is given up, and nothing is said to be complete.
+            scratch.clock.now = Sample.day(121)
+            let endless = Self.crowded(beyond: -1, api)
+            let again = try await StoreBackfill(
+                story.storeSync(scratch, api, by: endless.transport),
+                in: .production
+            ).run(since: nil, isInterrupted: { false }, progress: { _, _, _ in })
+            #expect(again.sources.map(\.code) == [.malformed])
+            #expect(again.sources.map(\.through) == [Sample.day(120)])
+        }
+    }
+
+    // row Z12: what was refused may have been the App Store's word
+    @Test func `does not say that all is known where something was refused`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            func through() throws -> Instant? {
+                try scratch.ledger.questions.completeThrough(of: Source.appStore, in: .production)
+            }
+            let refused = try await Self.run(story.expecting(appAppleID: 1), scratch, api)
+            // Until the stretch in which the first was.
+            let known = try #require(try through())
+            #expect(known <= Sample.day(1))
+            let source = try #require(refused.sources.first)
+            #expect(source.refused > 0 && source.refused == source.found)
+            // Control: once the number is mended all of it is asked for again.
+            let mended = try await Self.run(story, scratch, api)
+            #expect(mended.sources.map(\.since) == [known])
+            #expect(mended.sources.map(\.refused) == [0] && mended.sources[0].appended > 0)
+            #expect(try through() == Sample.day(120))
+        }
+    }
+
     // resumable: it goes on where the log is known to be complete
     @Test func `goes on where it was ended`() async throws {
         let story = try AppStoreStory.wholeLife()
@@ -155,7 +232,12 @@ struct `A backfill` {
             // Control: a store that knows nothing of one may be asked about the next.
             #expect(answer.remaining == (code == .rateLimited ? 50 : 0))
             #expect(answer.failed == 450 - answer.remaining && !answer.isWhole)
-            #expect(api.requests.count == answer.failed)
+            // What is under way with the first that it refuses is asked, and nothing behind it.
+            #expect(
+                code == .rateLimited
+                    ? (201...208).contains(api.requests.count)
+                    : api.requests.count == answer.failed
+            )
         }
     }
 

@@ -229,6 +229,36 @@ struct `Google Play over HTTP` {
         }
     }
 
+    // Stores, rule 10: a page in the place of an answer says nothing of the purchase
+    @Test(arguments: ["<html>Service Unavailable</html>", #"{"kind":"#, ""])
+    func `asks for it again where the answer cannot be read, for a day`(_ body: String) async throws
+    {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            try server.publishCatalog()
+            let push = try Self.push(server)
+            let cut = StoreResponse(status: 200, body: Array(body.utf8))
+            func send(_ push: String) async throws -> TestAnswer {
+                let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+                return try await Self.post(server, push, authorization: bearer)
+            }
+            simulated.set(try Self.subscription(server), ofSubscription: "token-1")
+            // Before the first an access token is asked for.
+            #expect(try await send(Self.push(server, id: "m0")).status == 200)
+            let size = try server.ledger.questions.size()
+            simulated.fail(with: [cut])
+            let refused = try await send(push)
+            #expect(refused.status == 503 && refused.code == "store_unavailable")
+            #expect(try server.ledger.questions.size() == size)
+            // The control: at last it is noted.
+            server.clock.now = server.clock.now.advanced(byMilliseconds: 25 * 3_600_000)
+            simulated.fail(with: [cut])
+            #expect(try await send(push).status == 200)
+            let failed = try server.events().first { $0["type"] == "failure.recorded" }
+            #expect(failed?["data"]?["errorCode"] == "store_malformed")
+        }
+    }
+
     // trap 23: a token that is gone is told once, and comes no more
     @Test func `keeps a hint at what the API no longer knows, and says so`() async throws {
         let simulated = try SimulatedPlayAPI()

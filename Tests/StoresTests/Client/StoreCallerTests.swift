@@ -98,6 +98,49 @@ struct `A question to a store` {
         #expect(patient.asked == 1 && patient.sleeps == [])
     }
 
+    // Stores, rule 9: how often is counted over all questions
+    @Test func `waits for what another was told that asked too often`() async {
+        var policy = StoreCaller.Policy()
+        policy.attempts = 1
+        let store = Scripted(Self.response(429, "60"), Self.response(200))
+        let caller = store.caller(policy)
+        #expect(await Self.fault(caller)?.code == .rateLimited)
+        #expect(await Self.fault(caller) == StoreFault(.rateLimited, retryAfter: 60))
+        #expect(store.asked == 1)
+        store.pass(59_000)
+        #expect(await Self.fault(caller) == nil)
+        #expect(store.asked == 2 && store.sleeps == [1000])
+        // The longest is an hour: nobody knows what is in a day.
+        let long = Scripted(Self.response(429, "86400"), Self.response(200))
+        let patient = long.caller(policy)
+        #expect(await Self.fault(patient)?.code == .rateLimited)
+        long.pass(3_600_000)
+        #expect(await Self.fault(patient) == nil)
+        // The control: what one question cannot be answered for holds up no other.
+        let ill = Scripted(Self.response(503, "60"), Self.response(200))
+        let other = ill.caller(policy)
+        #expect(await Self.fault(other)?.code == .unavailable)
+        #expect(await Self.fault(other) == nil && ill.sleeps == [])
+    }
+
+    // A claim that waits no longer says nothing of the store.
+    @Test func `that nobody waits for is no fault of the store`() async {
+        let store = Scripted(nil)
+        let caller = store.caller()
+        for _ in 0..<20 {
+            let given = Task {
+                // It ends by being cancelled.
+                try? await Task.sleep(for: .seconds(3600))
+                return await Self.fault(caller)
+            }
+            given.cancel()
+            #expect(await given.value?.code == .unavailable)
+        }
+        #expect(store.asked == 0)
+        #expect(await Self.fault(caller)?.code == .unavailable)
+        #expect(store.asked == 4, "it does not rest")
+    }
+
     @Test func `is not asked while the store rests, and once after it`() async {
         var policy = StoreCaller.Policy()
         policy.attempts = 1

@@ -112,6 +112,8 @@ public struct VerifiedPlayPush: Hashable, Sendable {
     let notification: PlayNotification
     /// Why it is believed.
     package let channel: SignalChannel
+    /// When it happened, as Google says; where that is absurd, the time of arrival.
+    package var saidAt: Instant { notification.saidAt }
 
     fileprivate init(messageID: String, notification: PlayNotification, channel: SignalChannel) {
         self.messageID = messageID

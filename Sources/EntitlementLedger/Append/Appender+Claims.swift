@@ -51,17 +51,24 @@ extension Appender {
         _ items: [(transaction: VerifiedTransaction, request: Request)],
         for customer: CustomerID
     ) throws -> [ClaimOutcome] {
+        let parts = items.indices.flatMap { ClaimPart.parts(of: $0, items[$0]) }
         var outcomes: [Int: ClaimOutcome] = [:]
-        var waiting = Array(items.indices)
+        var waiting = Array(parts.indices)
         while !waiting.isEmpty {
-            // Those of one purchase rely on one another: one of each at a time.
-            var purchases: Set<PurchaseName> = []
-            let group = waiting.filter { purchases.insert(items[$0].transaction.purchase).inserted }
+            // Those of one purchase, or of one signal, rely on one another: one of each at a time.
+            var taken: Set<Name> = []
+            let group = waiting.filter { index in
+                let transaction = parts[index].transaction
+                let names = [Name(transaction.purchase.description), Name(transaction.facts.id)]
+                guard taken.isDisjoint(with: names) else { return false }
+                taken.formUnion(names)
+                return true
+            }
             let proposals = group.map { index in
                 ClaimProposal(
-                    transaction: items[index].transaction,
+                    transaction: parts[index].transaction,
                     customer: customer,
-                    request: items[index].request
+                    request: parts[index].request
                 )
             }
             for (index, outcome) in zip(group, try pipeline.record(proposals)) {
@@ -69,13 +76,48 @@ extension Appender {
             }
             waiting.removeAll { outcomes[$0] != nil }
         }
-        for index in items.indices {
+        for index in parts.indices {
             guard case .refused(.claimedByAnother, _)? = outcomes[index] else { continue }
-            let transaction = items[index].transaction
+            let transaction = parts[index].transaction
             let environment = transaction.facts.environment
             try noteRefusedClaim(on: transaction.purchase, by: customer, in: environment)
         }
-        return items.indices.compactMap { outcomes[$0] }
+        return items.indices.map { item in
+            ClaimPart.outcome(
+                of: parts.indices.filter { parts[$0].item == item }.compactMap { outcomes[$0] }
+            )
+        }
+    }
+}
+
+/// The claim of one purchase, of those that a transaction gives.
+private struct ClaimPart {
+    /// The place of the transaction among those that were handed in.
+    var item: Int
+    var transaction: VerifiedTransaction
+    var request: Request
+
+    static func parts(
+        of item: Int,
+        _ given: (transaction: VerifiedTransaction, request: Request)
+    ) -> [ClaimPart] {
+        given.transaction.purchases.enumerated().map { place, purchase in
+            ClaimPart(
+                item: item,
+                transaction: VerifiedTransaction(
+                    purchase: purchase,
+                    facts: given.transaction.facts
+                ),
+                request: place == 0 ? given.request : given.request.part(of: purchase)
+            )
+        }
+    }
+
+    /// What is told of a transaction: a refusal before all, then what was new.
+    static func outcome(of parts: [ClaimOutcome]) -> ClaimOutcome {
+        let refused = parts.first { if case .refused = $0 { true } else { false } }
+        let recorded = parts.first { if case .recorded = $0 { true } else { false } }
+        return refused ?? recorded ?? parts[0]
     }
 }
 

@@ -46,7 +46,7 @@ extension Questions {
     /// How the purchase of a transaction is owned (C1); nil: nothing is known of it.
     fileprivate func ownership(of transaction: VerifiedTransaction) throws -> PurchaseOwnership? {
         let name = StreamName(
-            .purchase(transaction.purchase),
+            .purchase(transaction.purchases[0]),
             in: transaction.facts.environment
         )
         guard let stream = try vault.stream(of: name) else { return nil }

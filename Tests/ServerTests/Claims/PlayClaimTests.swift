@@ -53,6 +53,50 @@ extension `Google Play over HTTP` {
         }
     }
 
+    // P3, C1: an add-on is a purchase of its own, and is claimed with what it was bought with
+    @Test func `takes a token of several products for a claim to each`() async throws {
+        for policy in ["keep", "transfer"] {
+            let simulated = try SimulatedPlayAPI()
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                try TestServer.publishCatalog(in: server.ledger, policy: policy)
+                let single = try Self.subscription(server, account: .null)
+                let item = try #require(single["lineItems"]?.array?.first)
+                let more = (item.members ?? []).filter { $0.name != "productId" }
+                let another = JSONMember("productId", "com.example.app.addon")
+                let items = JSONValue.array([.object([another] + more), item])
+                simulated.set(
+                    try Self.subscription(
+                        server,
+                        account: .null,
+                        .object([JSONMember("lineItems", items)])
+                    ),
+                    ofSubscription: "token-1"
+                )
+                func claim(_ customer: String) async throws -> TestAnswer {
+                    try await server.post(
+                        "/v1/customers/\(customer)/purchases",
+                        #"{"store":"play_store","packageName":"com.example.app","#
+                            + #""purchaseToken":"token-1"}"#,
+                        as: .write
+                    )
+                }
+                func owned(_ customer: String) async throws -> Int {
+                    let shown = try await server.get("/v1/customers/\(customer)")
+                    return shown.json["purchases"]?.array?.count ?? 0
+                }
+                #expect(try await claim("erik").json["outcome"] == "recorded")
+                #expect(try await server.has("erik", "export") == true)
+                #expect(try await owned("erik") == 2)
+                #expect(try await claim("erik").json["outcome"] == "known")
+                let other = try await claim("fred")
+                let isMoved = policy == "transfer"
+                #expect(other.status == (isMoved ? 200 : 409), "\(other.body)")
+                #expect(try await owned("erik") == (isMoved ? 0 : 2))
+                #expect(try await owned("fred") == (isMoved ? 2 : 0))
+            }
+        }
+    }
+
     // P13, C1: whoever owns what a token replaces owns what it replaces it with, whichever is heard first
     @Test func `refuses a token that replaces what another owns`() async throws {
         for policy in ["keep", "transfer"] {

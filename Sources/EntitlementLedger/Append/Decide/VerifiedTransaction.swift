@@ -13,6 +13,17 @@ public struct VerifiedTransaction: Sendable {
         self.purchase = purchase
         self.facts = facts
     }
+
+    /// The purchases that its facts are of: where a store tells of several products under one name, each is a
+    /// purchase of its own (P3), and all of them are claimed.
+    var purchases: [PurchaseName] {
+        var named: [PurchaseName] = []
+        for draft in facts.drafts where draft.kind != .purchaseLinked {
+            guard case .purchase(let name) = draft.subject, !named.contains(name) else { continue }
+            named.append(name)
+        }
+        return named.isEmpty || named.contains(purchase) ? [purchase] : named
+    }
 }
 
 /// What became of a transaction that a customer handed in.

@@ -202,7 +202,11 @@ extension EntitlementService {
         await queue.send()
         let recorded = await queue.recorded
         let result = await store.refresh(seeing: await queue.recordedSize)
-        if case .refreshed = result { await queue.settle(recorded) }
+        if case .refreshed = result {
+            let seen = store.current.sequence
+            await queue.settle(recorded, seenAt: seen)
+            if await store.missedSize != nil { await queue.sendAgain(above: seen) }
+        }
         await openProvisionally()
         return result
     }

@@ -189,9 +189,22 @@ extension SyncQueue {
         write(calls[place].state)
     }
 
-    /// Takes away what the server's answer has seen.
-    func settle(_ ids: Set<Name>) {
-        for call in calls where ids.contains(call.id) && call.isFinished { remove(call) }
+    /// Takes away what the server's answer has seen, at a size of the log.
+    func settle(_ ids: Set<Name>, seenAt size: UInt64) {
+        for call in calls
+        where ids.contains(call.id) && call.isFinished && call.size.map({ $0 <= size }) ?? true {
+            remove(call)
+        }
+    }
+
+    /// Sends again what was recorded behind a size of the log that the server did not come to: it was restored
+    /// to less, and knows a call that it had by its key.
+    func sendAgain(above size: UInt64) {
+        for (place, call) in calls.enumerated() where call.phase == .recorded {
+            guard let recorded = call.size, recorded > size else { continue }
+            calls[place].size = nil
+            lift(place)
+        }
     }
 
     /// Tries again what waits for somebody, and what waits for its time (row 8.1).

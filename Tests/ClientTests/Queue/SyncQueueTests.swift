@@ -239,6 +239,31 @@ struct `A sync queue` {
         #expect(server.recorded.count == 2)
     }
 
+    // A server that was restored to less has lost what it said that it recorded.
+    @Test func `hands in again what its server does not hold any more`() async throws {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let queue = Self.queue(server, time)
+        await queue.start {}
+        await queue.add(.claim(sampleTransaction()))
+        await queue.send()
+        let (ids, size) = (await queue.recorded, try #require(await queue.recordedSize))
+        let asked = server.count("/purchases")
+        // The control: what it holds is not sent again.
+        await queue.sendAgain(above: size)
+        await queue.send()
+        #expect(server.count("/purchases") == asked && asked > 0)
+        await queue.settle(ids, seenAt: size - 1)
+        #expect(await queue.recorded == ids)
+        await queue.sendAgain(above: size - 1)
+        #expect(await queue.recorded.isEmpty)
+        await queue.send()
+        #expect(server.count("/purchases") == asked + 1)
+        #expect(server.recorded.values.map(\.count) == [1], "under the key that it had")
+        await queue.settle(ids, seenAt: size)
+        #expect(await queue.calls.isEmpty)
+        await queue.stop()
+    }
+
     @Test func `does not grow with what is done`() async throws {
         let (server, time) = (ScriptedServer(), HeldTime())
         let storage = MemoryStorage()
@@ -246,7 +271,7 @@ struct `A sync queue` {
         for number in 0..<500 {
             await queue.add(.claim(sampleTransaction("\(number)")))
             await queue.send()
-            await queue.settle(await queue.recorded)
+            await queue.settle(await queue.recorded, seenAt: .max)
         }
         #expect(server.recorded.count == 500)
         #expect(storage[.queue]?.count ?? .max < 200_000)

@@ -43,6 +43,9 @@ struct `A refresh` {
                 == (isTaken ? .refreshed(noon.plus(seconds: 60)) : .kept(CallFault.unreached.error))
         )
         #expect(store.current.asOf == (isTaken ? noon.plus(seconds: 60) : noon))
+        // A server that was restored to less never comes that far: what it knows is taken then.
+        #expect(await store.refresh(seeing: size) == .refreshed(noon.plus(seconds: 60)))
+        #expect(await store.refresh(seeing: 9) == .kept(CallFault.unreached.error))
         await store.stop()
     }
 

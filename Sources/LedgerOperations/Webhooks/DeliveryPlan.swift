@@ -36,6 +36,8 @@ package struct DeliveryPlan: Sendable {
 
     /// Notices that one plan looks at.
     private static let noticeLimit = 64
+    /// Lanes of deliveries that wait, beyond which nothing more is looked at.
+    private static let laneLimit = 128
     /// Deliveries that wait for one webhook, beyond which nothing new is looked at.
     package static let waitingLimit = 1000
 
@@ -68,10 +70,12 @@ package struct DeliveryPlan: Sendable {
         var lanes = Lanes(webhooks, beside: underWay)
         let waiting = try webhooks.store.waiting(for: number)
         for stored in waiting {
+            guard lanes.count < Self.laneLimit else { break }
             guard let state = DeliveryState(stored.bytes) else { continue }
             try lanes.add(stored.notice, state, at: now)
         }
-        if waiting.count < Self.waitingLimit {
+        // What waits and was not looked at comes before what is new.
+        if waiting.count < Self.waitingLimit, lanes.count < Self.laneLimit {
             for stored in try webhooks.store.notices(from: self.cursor, limit: Self.noticeLimit) {
                 self.cursor = stored.number + 1  // Fits: one at a time.
                 guard let notice = Notice(stored.bytes), webhook.wants(notice) else { continue }
@@ -101,6 +105,9 @@ package struct DeliveryPlan: Sendable {
                 laneOf[delivery.state.stream] = .some(nil)
             }
         }
+
+        /// Lanes that were begun.
+        var count: Int { lanes.count }
 
         var planned: [[Delivery]] { lanes.filter { !$0.isEmpty } }
 

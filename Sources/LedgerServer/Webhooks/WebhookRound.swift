@@ -24,6 +24,9 @@ struct WebhookRound: Sendable {
 
     /// How long a plan's lanes are waited for before others are sent beside them.
     private static let patience = Duration.milliseconds(250)
+    /// How many times as long lanes of a plan are begun: after that the webhook is looked at again, which may
+    /// be disabled by now.
+    private static let waitLimit = 20
 
     init(
         _ client: WebhookClient,
@@ -40,6 +43,8 @@ struct WebhookRound: Sendable {
     var underWay: [[DeliveryPlan.Delivery]] { Array(late.values) }
 
     /// Sends a plan's lanes until all ended, or the others were waited for long enough.
+    ///
+    /// Lanes that were not begun by then, or before an answer that no message is wanted, wait as they were.
     ///
     /// - Returns: what became of those that ended, of this plan and of earlier ones; and those of this plan
     ///   that are sent still.
@@ -61,20 +66,29 @@ struct WebhookRound: Sendable {
             }
         }
         beginWhatHasRoom(&group)
-        let wait = beginWait(in: &group)
-        var isPatient = true
-        while !waiting.isEmpty || (!own.isEmpty && isPatient), let event = await group.next() {
+        var (wait, waits) = (beginWait(in: &group), 1)
+        while !own.isEmpty || !waiting.isEmpty, let event = await group.next() {
             switch event {
             case .lane(let number, let sent):
                 let isLate = late.removeValue(forKey: number) != nil
                 own.removeValue(forKey: number)
                 results.add(isLate ? sent.ofKept : sent)
+                if results.isGone {
+                    results.postpone(waiting.joined())
+                    waiting = []
+                }
                 beginWhatHasRoom(&group)
-            case .patience(let number): if number == wait { isPatient = false }
+            case .patience(wait) where waiting.isEmpty || waits == Self.waitLimit:
+                results.postpone(waiting.joined())
+                late.merge(own) { first, _ in first }
+                return (results, Array(own.values))
+            case .patience(wait):
+                waits += 1  // Fits: below the limit.
+                wait = beginWait(in: &group)
+            case .patience: break
             }
         }
-        late.merge(own) { first, _ in first }
-        return (results, Array(own.values))
+        return (results, [])
     }
 
     /// Waits a moment for lanes that are sent still.

@@ -187,6 +187,28 @@ struct `A plan of deliveries` {
         }
     }
 
+    // What waits for a webhook is planned in parts, and before what is new: the webhook may be disabled meanwhile.
+    @Test func `holds so many lanes at most, and the rest comes in its order`() async throws {
+        try await Self.with((0..<140).map { "c\($0)" }) { noticed in
+            for _ in 0..<3 { try Self.send(noticed) { _ in Self.refused } }
+            let clock = noticed.scratch.clock
+            clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)
+            try noticed.record([
+                Sample.line(
+                    "late",
+                    "grant.given",
+                    "customer/cy",
+                    data: #"{"grantId":"late","tier":"pro"}"#
+                )
+            ])
+            #expect(try Self.plan(noticed).lanes.count == 128)
+            #expect(try !Self.send(noticed) { _ in Self.taken }.contains("late"))
+            let rest = try Self.send(noticed) { _ in Self.taken }
+            #expect(rest == (128..<140).map { "g\($0)" } + ["late"])
+            #expect(try Self.plan(noticed).isEmpty)
+        }
+    }
+
     // Whoever takes nothing holds nothing but a bounded number of deliveries; the rest is looked at later.
     @Test func `looks at nothing new while very much waits`() async throws {
         let count = DeliveryPlan.waitingLimit + 100

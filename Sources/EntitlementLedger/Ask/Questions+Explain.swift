@@ -86,8 +86,14 @@ extension Questions {
     }
 
     /// Why a customer has or lacks a feature at T, as known at R: what `explain` puts into words.
-    func reasons(_ feature: String, _ question: CustomerQuestion) throws -> Reasons {
-        let size = try prefix(knownAt: question.point.knownAt)
+    ///
+    /// `size`: the prefix that was known at R; nil: as the log stands now.
+    func reasons(
+        _ feature: String,
+        _ question: CustomerQuestion,
+        size: UInt64? = nil
+    ) throws -> Reasons {
+        let size = try size ?? prefix(knownAt: question.point.knownAt)
         let loaded = try loadFacts(
             of: question.customer,
             environment: question.environment,

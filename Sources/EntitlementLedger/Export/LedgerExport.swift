@@ -294,7 +294,8 @@ package struct LedgerExport: Sendable {
         guard let question,
             case .found(let explanation, let size, let state) = try questions.reasons(
                 feature,
-                question
+                question,
+                size: plan.size
             )
         else { return nil }
         let isMasked = plan.redaction.hidesCustomers

@@ -106,6 +106,41 @@ struct `An export` {
         }
     }
 
+    // What comes while it is written, or between a stop and going on, is in none of its files.
+    @Test func `explains what was known when it was planned, also as of an instant to come`()
+        async throws
+    {
+        try await Self.filled { ledger in
+            var question = ExportSample.question()
+            question.point.knownAt = .instant(Sample.day(3650))
+            let plan = try ledger.exporter.exportPlan(
+                of: question,
+                redaction: .none,
+                formats: [.ndjson]
+            )
+            func explanations(_ plan: ExportPlan) throws -> String {
+                try ExportInMemory(ledger.exporter.export(plan, reading: StoredEvidenceNames()))
+                    .text("explanations.ndjson")
+            }
+            let before = try explanations(plan)
+            let late = Sample.line(
+                "late",
+                "grant.given",
+                "customer/" + ExportSample.customer.text,
+                data: #"{"grantId":"late","tier":"pro"}"#
+            )
+            _ = try ledger.appender.record(Sample.submissions([late]))
+            #expect(try explanations(plan) == before)
+            // The control
+            let anew = try ledger.exporter.exportPlan(
+                of: question,
+                redaction: .none,
+                formats: [.ndjson]
+            )
+            #expect(try explanations(anew) != before)
+        }
+    }
+
     @Test func `reads a piece at a time, from wherever it was`() async throws {
         try await Self.filled { ledger in
             let plan = try ledger.exporter.exportPlan(

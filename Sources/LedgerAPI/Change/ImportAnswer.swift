@@ -45,13 +45,16 @@ package struct ImportAnswer: Described {
 
     /// A known signal that says something else now.
     package struct Differing: Described {
+        /// Its file, as it was named; nil: standard input, or the quarantine.
+        package var file: String?
         /// Its line, from 1.
         package var line: Int
         /// The event that was recorded.
         package var sequence: UInt64
 
         /// Makes one.
-        package init(line: Int, sequence: UInt64) {
+        package init(file: String?, line: Int, sequence: UInt64) {
+            self.file = file
             self.line = line
             self.sequence = sequence
         }
@@ -62,6 +65,7 @@ package struct ImportAnswer: Described {
             "A known signal that says something else now",
             Self.init
         ) {
+            Field("file", \.file, .orNull(.text), "Null: standard input, or the quarantine")
             Field("line", \.line, .count, "From 1")
             Field("sequence", \.sequence, .count, "The event that was recorded, which stands")
         }
@@ -69,6 +73,8 @@ package struct ImportAnswer: Described {
 
     /// An item that was refused.
     package struct Refusal: Described {
+        /// Its file, as it was named; nil: standard input, or the quarantine.
+        package var file: String?
         /// Its line, from 1.
         package var line: Int
         /// Why, a code of a closed set.
@@ -79,7 +85,8 @@ package struct ImportAnswer: Described {
         package var detail: String
 
         /// Makes a refusal.
-        package init(line: Int, code: String, path: String, detail: String) {
+        package init(file: String?, line: Int, code: String, path: String, detail: String) {
+            self.file = file
             self.line = line
             self.code = code
             self.path = path
@@ -92,6 +99,7 @@ package struct ImportAnswer: Described {
             "An item that was refused",
             Self.init
         ) {
+            Field("file", \.file, .orNull(.text), "Null: standard input, or the quarantine")
             Field("line", \.line, .count, "From 1")
             Field("code", \.code, .text(.pattern("^[a-z_]+$")))
             Field("path", \.path, .text, "Such as data.expiresAt; empty for the whole")

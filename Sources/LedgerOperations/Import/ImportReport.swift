@@ -51,9 +51,12 @@ public struct ImportReport: Sendable {
                 ImportAnswer.Taken(format: $0.format.rawValue, items: $0.count)
             },
             differing: differing,
-            differences: differences.map { ImportAnswer.Differing(line: $1, sequence: $2) },
-            refusals: refusals.map { _, line, refusal in
+            differences: differences.map {
+                ImportAnswer.Differing(file: Self.named($0), line: $1, sequence: $2)
+            },
+            refusals: refusals.map { file, line, refusal in
                 ImportAnswer.Refusal(
+                    file: Self.named(file),
                     line: line,
                     code: refusal.code,
                     path: refusal.path,
@@ -61,6 +64,11 @@ public struct ImportReport: Sendable {
                 )
             }
         )
+    }
+
+    /// A file's name; nil: standard input and the quarantine have none.
+    private static func named(_ file: String) -> String? {
+        file.isEmpty || file == "-" ? nil : file
     }
 
     /// Counts what became of an item.

@@ -35,6 +35,11 @@ struct KeepCommandTests {
             let damaged = try await ledger.run(["archive", "--check"])
             #expect(damaged.code == 3)
             #expect(damaged.json?["faults"]?.array?.first?["kind"]?.string == "archive")
+            // One that is not there is not damaged.
+            let nowhere = ledger.folder + "/nowhere"
+            for command in [["archive", "--check", "--to"], ["audit", "--archive"]] {
+                #expect(try await ledger.run(command + [nowhere]).code == 66)
+            }
         }
     }
 

@@ -107,7 +107,7 @@ struct Audit: ParsableCommand {
 
     /// The archive that was named, or the ledger's own where there is one.
     private func archiveStore() throws -> ArchiveDirectory? {
-        if let archive { return try ArchiveDirectory(at: archive, forWriting: false) }
+        if let archive { return try ArchiveDirectory(foundAt: archive) }
         let own = try ArchiveDirectory(
             at: options.path + "/" + ArchiveDirectory.name,
             forWriting: false

@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
@@ -61,13 +62,30 @@ struct Archive: ParsableCommand {
     private func checkFiles() throws {
         let progress = Progress("checked")
         let audit = try options.withLedger(writing: false) { ledger in
-            try ledger.archiver.audit(ArchiveDirectory(at: place, forWriting: false)) {
+            try ledger.archiver.audit(ArchiveDirectory(foundAt: place)) {
                 progress.show($0, of: $1)
             }
         }
         progress.finish()
         ArchiveText.show(audit, json: options.json)
         if !audit.findings.isEmpty { throw ExitCode(.integrity) }
+    }
+}
+
+extension ArchiveDirectory {
+    /// Opens a directory that is there, to be read.
+    ///
+    /// - Throws: `OperationFault.noSource` where there is none.
+    convenience init(foundAt place: String) throws {
+        guard FileManager.default.fileExists(atPath: place) else {
+            throw OperationFault(
+                .noSource,
+                "there is no archive",
+                place: place,
+                hint: "give the directory that `entitle archive` wrote"
+            )
+        }
+        try self.init(at: place, forWriting: false)
     }
 }
 

@@ -12,17 +12,28 @@ extension `A cluster's journal in PostgreSQL` {
         try withFolder { folder in
             let source = try SealedLedger(at: folder + "/a")
             try source.append(3)
-            source.opened.close()
-            try Data("a note\n".utf8).write(to: URL(filePath: folder + "/a/published"))
-            let again = try SealedLedger(opening: folder + "/a")
-            let maker = try JournalMaker(
-                PostgresServers.place(),
-                schema: PostgresServers.newSchema()
+            let (manifest, root) = (source.opened.manifest, try source.opened.log.end().edge.root)
+            let signer = try NoteSigner(
+                name: manifest.origin,
+                privateKey: source.opened.vault.checkpointKey
             )
-            let fault = #expect(throws: LedgerOpenFault.self) {
-                try again.opened.load(into: maker, allowsAsynchronous: false)
+            source.opened.close()
+            func load(published size: UInt64) throws -> (events: UInt64, streams: UInt64) {
+                let text = Checkpoint(origin: manifest.origin, size: size, root: root).text
+                let note = Data(try signer.sign(text).description.utf8)
+                try note.write(to: URL(filePath: folder + "/a/published"))
+                let again = try SealedLedger(opening: folder + "/a")
+                defer { again.opened.close() }
+                let maker = try JournalMaker(
+                    PostgresServers.place(),
+                    schema: PostgresServers.newSchema()
+                )
+                return try again.opened.load(into: maker, allowsAsynchronous: false)
             }
+            let fault = #expect(throws: LedgerOpenFault.self) { try load(published: 4) }
             #expect(fault?.code == .shortened)
+            // The control: one that has it all again.
+            #expect(try load(published: 3) == (3, 3))
         }
     }
 

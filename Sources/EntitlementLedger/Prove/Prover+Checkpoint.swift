@@ -37,9 +37,7 @@ extension Prover {
         let checkpoint = try Checkpoint(
             SignedNote.parse(published).verified(by: [verifierKey])
         )
-        guard checkpoint.size <= (try log.end().size),
-            try TreeReader(LogTiles(log)).root(size: checkpoint.size) == checkpoint.root
-        else {
+        guard try log.extends(checkpoint) else {
             throw LedgerFault(
                 .shortened,
                 "a checkpoint of \(checkpoint.size) events was published, and the log was restored "

@@ -79,10 +79,9 @@ public struct ArchiveRestore {
     /// The checkpoint that a log of a size lacks events of; the archived log may be one that lacked
     /// some itself, which reached farther than its archive does.
     private func published(beyond size: UInt64) throws -> SignedNote? {
-        guard let earlier = try reader.published() else {
-            return size < checkpoint.size ? note : nil
-        }
-        _ = try ArchiveReader.verified(earlier, by: key)
+        guard let earlier = try reader.published(),
+            try ArchiveReader.verified(earlier, by: key).size > checkpoint.size
+        else { return size < checkpoint.size ? note : nil }
         return earlier
     }
 

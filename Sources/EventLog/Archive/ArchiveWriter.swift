@@ -115,10 +115,7 @@ package struct ArchiveWriter {
     }
 
     private func requirePrefix(_ checkpoint: Checkpoint, _ message: String) throws {
-        let end = try log.end()
-        guard checkpoint.size <= end.size,
-            try TreeReader(LogTiles(log)).root(size: checkpoint.size) == checkpoint.root
-        else { throw ArchiveFault(.forked, message) }
+        guard try log.extends(checkpoint) else { throw ArchiveFault(.forked, message) }
     }
 
     /// The record to go on from, the first of a bundle.

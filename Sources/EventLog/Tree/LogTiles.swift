@@ -10,3 +10,13 @@ package struct LogTiles: TileSource {
         try log.tile(level: level, index: index)
     }
 }
+
+extension LogReader {
+    /// Whether the log begins with what a checkpoint was signed of.
+    ///
+    /// - Throws: what the log throws. Cost: a tile of each level.
+    package func extends(_ checkpoint: Checkpoint) throws -> Bool {
+        guard try checkpoint.size <= end().size else { return false }
+        return try TreeReader(LogTiles(self)).root(size: checkpoint.size) == checkpoint.root
+    }
+}

@@ -42,8 +42,10 @@ package struct MachineCopies: Sendable, Equatable, Codable {
     package init(ofLedgerAt path: String) throws {
         backups = try BackupList.read(ledgerPath: path).backups.map { entry in
             let keys = entry.path + "/" + LedgerDirectory.vaultFolder + "/" + EpochKeys.fileName
-            // What cannot be read, or holds no keys, was not reached.
-            let generation = try? DurableFile.read(keys).map(EpochKeys.generation)
+            // What cannot be read, holds no keys, or has those of another ledger, was not reached.
+            let generation =
+                entry.isInherited == true
+                ? nil : try? DurableFile.read(keys).map(EpochKeys.generation)
             return Backup(entry: entry, generation: generation)
         }
         let decoder = JSONDecoder()
@@ -63,6 +65,75 @@ package struct MachineCopies: Sendable, Equatable, Codable {
 
     /// Whether there are none.
     package var isEmpty: Bool { backups.isEmpty && exports.isEmpty }
+
+    // MARK: In a backup
+
+    /// The file that a backup holds them in, beside the vault's copy.
+    private static let fileName = "copies.json"
+
+    /// Writes them beside a copy of the vault.
+    ///
+    /// - Throws: `FileFault`.
+    package func put(besideVaultAt folder: String) throws {
+        let bytes = Array(try JSONEncoder().encode(self))
+        try DurableFile.replace(folder + "/" + Self.fileName, with: bytes)
+    }
+
+    /// What stands beside a copy of the vault, or in the directory of the ledger whose vault it is.
+    ///
+    /// What cannot be read does not hold up a restore: it is named in the place of what it lists.
+    package init(besideVaultAt folder: String) {
+        do {
+            if let bytes = try DurableFile.read(folder + "/" + Self.fileName) {
+                self = try JSONDecoder().decode(MachineCopies.self, from: Data(bytes))
+            } else {
+                let ledger = URL(filePath: folder).deletingLastPathComponent()
+                try self.init(ofLedgerAt: ledger.path(percentEncoded: false))
+            }
+        } catch {
+            self = .unread
+        }
+    }
+
+    /// These and those of others.
+    package func joined(with others: [MachineCopies]) -> MachineCopies {
+        others.reduce(self) {
+            MachineCopies(backups: $0.backups + $1.backups, exports: $0.exports + $1.exports)
+        }
+    }
+
+    /// Makes the lists of a directory that has none yet.
+    ///
+    /// - Throws: `FileFault`.
+    func makeLists(inLedgerAt path: String) throws {
+        var list = BackupList()
+        list.backups = backups.map(\.entry)
+        if !backups.isEmpty {
+            try DurableFile.replace(path + "/" + BackupList.fileName, with: list.bytes())
+        }
+        if !exports.isEmpty {
+            let lines = try exports.map { try Self.line($0) + "\n" }.joined()
+            let file = path + "/" + LedgerDirectory.exportsName
+            try DurableFile.replace(file, with: Array(lines.utf8))
+        }
+    }
+
+    private static func line(_ export: Export) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(export), as: UTF8.self)
+    }
+
+    /// The same as a ledger lists them that was made from such a copy; `source`: the backup that it was made
+    /// from, an absolute path, if it was one.
+    package func inherited(from source: String?) -> MachineCopies {
+        var copies = self
+        if let source, !copies.backups.contains(where: { $0.entry.path == source }) {
+            copies.backups.append(Backup(entry: BackupList.Entry(path: source, at: "")))
+        }
+        for place in copies.backups.indices { copies.backups[place].entry.isInherited = true }
+        return copies
+    }
 
     // MARK: In the cluster
 
@@ -106,10 +177,7 @@ package struct MachineCopies: Sendable, Equatable, Codable {
             try BackupList.change(ledgerPath: path) { $0.backups += missing }
         }
         let listed = Set(own.exports)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let lines = try exports.filter { !listed.contains($0) }
-            .map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        let lines = try exports.filter { !listed.contains($0) }.map(Self.line)
         if !lines.isEmpty { try LedgerDirectory.noteExports(lines, at: path) }
     }
 }

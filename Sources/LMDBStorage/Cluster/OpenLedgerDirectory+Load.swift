@@ -12,8 +12,8 @@ extension OpenLedgerDirectory {
     /// Loads log and vault; the directory is open for writing, so that nobody adds to it.
     ///
     /// - Returns: events and streams that were loaded.
-    /// - Throws: `LedgerOpenFault` for a ledger that lost something, that signs no more, or that is in the middle of an
-    ///   erasure; `LogStorageFault`; what the maker throws. Cost: one pass over all.
+    /// - Throws: `LedgerOpenFault` for a ledger that lost something, that signs no more, or that is in
+    ///   the middle of an erasure; `LogStorageFault`; what the maker throws. Cost: one pass over all.
     package func load(
         into maker: any ClusterMaker,
         allowsAsynchronous: Bool,
@@ -22,7 +22,7 @@ extension OpenLedgerDirectory {
         guard knownLoss == nil else {
             throw LedgerOpenFault(.treeLost, "a salvage could not bring all of it back")
         }
-        guard published == nil else {
+        guard try signs() else {
             throw LedgerOpenFault(
                 .shortened,
                 "it was restored to less than a published checkpoint, and never signs again"
@@ -53,6 +53,14 @@ extension OpenLedgerDirectory {
             )
         }
         return (end.size, streams)
+    }
+
+    /// Whether the log extends what was published before it was restored to less, if it was.
+    private func signs() throws -> Bool {
+        guard let published else { return true }
+        let key = try vault.verifierKey(named: manifest.origin)
+        let checkpoint = try Checkpoint(SignedNote.parse(published).verified(by: [key]))
+        return try log.extends(checkpoint)
     }
 
     private func loadVault(into maker: any ClusterMaker) throws -> UInt64 {

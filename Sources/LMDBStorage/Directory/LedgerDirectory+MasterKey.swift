@@ -62,8 +62,10 @@ extension LedgerDirectory {
             defer { Glibc.close(lock) }
             var quarantine = Quarantine(ledgerPath: path, masterKey: old, randomness: randomness)
             try quarantine.rewrap(by: new)
-            var missed: [String] = []
-            for backup in try BackupList.read(ledgerPath: path).backups {
+            let list = try BackupList.read(ledgerPath: path)
+            // Those of the ledger that this one was restored from: its own key opens them.
+            var missed = list.backups.filter { $0.isInherited == true }.map(\.path)
+            for backup in list.own {
                 let file = backup.path + "/" + vaultFolder + "/" + EpochKeys.fileName
                 do {
                     let keys = try EpochKeyFile.open(DurableFile.read(file), either: new, or: old)

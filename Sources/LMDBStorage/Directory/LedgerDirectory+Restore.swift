@@ -21,18 +21,22 @@ extension LedgerDirectory {
         package var published: String?
         /// What a salvage of that ledger lost; nil for nothing.
         package var loss: KnownLoss?
+        /// Copies that were made of that ledger, which this one's erasures name.
+        package var copies: MachineCopies?
 
         /// Names the parts.
         package init(
             manifest: [UInt8],
             vault: String,
             published: String?,
-            loss: KnownLoss?
+            loss: KnownLoss?,
+            copies: MachineCopies? = nil
         ) {
             self.manifest = manifest
             self.vault = vault
             self.published = published
             self.loss = loss
+            self.copies = copies
         }
     }
 
@@ -92,6 +96,7 @@ extension LedgerDirectory {
             try DurableFile.replace(path + "/" + publishedName, with: Array(published.utf8))
         }
         if let loss = parts.loss { try note(loss, at: path) }
+        try parts.copies?.makeLists(inLedgerAt: path)
         if let identity {
             try write(manifest.renamed(identity, keys), to: path)
         } else {

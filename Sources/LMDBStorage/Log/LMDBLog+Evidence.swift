@@ -90,7 +90,7 @@ extension LMDBLog {
     /// The archives that this ledger is known to have.
     private func copies() throws -> [String] {
         let ledger = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
-        let backups = try BackupList.read(ledgerPath: ledger).backups
+        let backups = try BackupList.read(ledgerPath: ledger).own
         return ([ledger + "/" + ArchiveDirectory.name] + backups.map { $0.path + "/log" })
             .filter { DurableFile.exists($0 + "/" + ArchiveLayout.checkpoint) }
     }

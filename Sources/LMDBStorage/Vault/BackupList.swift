@@ -17,13 +17,19 @@ package struct BackupList: Sendable, Equatable, Codable {
         package var path: String
         /// When it was last written, RFC 3339.
         package var at: String
+        /// Whether it is of the ledger that this one was restored from: that one's erasures reach it, and this
+        /// one's only name it.
+        package var isInherited: Bool?
 
-        /// Names a backup.
+        /// Names a backup that this ledger made.
         package init(path: String, at: String) {
             self.path = path
             self.at = at
         }
     }
+
+    /// Those that this ledger made: what it may change.
+    package var own: [Entry] { backups.filter { $0.isInherited != true } }
 
     /// A list without backups.
     package init() {}
@@ -57,9 +63,14 @@ package struct BackupList: Sendable, Equatable, Codable {
         try LedgerDirectory.change(fileName, at: ledgerPath) {
             var list = try read(ledgerPath: ledgerPath)
             try body(&list)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return Array(try encoder.encode(list)) + [0x0A]
+            return try list.bytes()
         }
+    }
+
+    /// The file's content.
+    func bytes() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self)) + [0x0A]
     }
 }

@@ -37,11 +37,12 @@ extension LMDBVault {
     /// Brings every backup that can be reached up to the present keys: first what stays of the
     /// shards changed since, and the tombstones, behind its journal; then its epoch file.
     ///
-    /// One that cannot be reached, or is another ledger's, stays as it is: the receipt names it.
+    /// One that cannot be reached, or is another ledger's, stays as it is: the receipt names it. So does one
+    /// of the ledger that this one was restored from: both may go on, and each draws keys of its own.
     ///
     /// `erased`: the streams of this erasure.
     func reachBackups(_ keys: EpochKeys, erased: [UInt64], _ writer: inout Writer) throws {
-        for backup in try BackupList.read(ledgerPath: ledgerPath).backups {
+        for backup in try BackupList.read(ledgerPath: ledgerPath).own {
             // Whether it was reached its own keys tell, whatever went wrong.
             try? reach(backup, keys, erased: erased, &writer)
         }

@@ -108,6 +108,9 @@ public struct LedgerBackup {
         for _ in 0..<Self.copyAttempts {
             let counts = try open.directory.copyVault(to: folder, masterKey: masterKey)
             try note(warn)
+            try MachineCopies(ofLedgerAt: open.directory.path)
+                .joined(with: open.directory.vault.copiesOfOthers())
+                .put(besideVaultAt: folder)
             if try open.directory.isCurrent(vaultCopy: folder) { return counts }
         }
         throw LogStorageFault(.busy, "the vault's keys are being replaced")

@@ -41,7 +41,8 @@ public struct LedgerRestore {
                 manifest: source.manifest,
                 vault: source.vault,
                 published: continuation == nil ? plan.published : nil,
-                loss: plan.loss
+                loss: plan.loss,
+                copies: source.copies
             ),
             masterKey: masterKey,
             as: continuation?.identity
@@ -63,6 +64,8 @@ struct RestoreSource {
     let manifest: [UInt8]
     let key: VerifierKey
     let vault: String
+    /// Copies that were made of the ledger, itself among them: whoever is erased from the new one is in them.
+    let copies: MachineCopies
 
     init(_ path: String, vault: String?) throws {
         let isBackup = try BackupManifest.ledger(at: path) != nil
@@ -90,5 +93,8 @@ struct RestoreSource {
                 hint: "give --vault DIR, a folder that `entitle backup` wrote, or a ledger's own"
             )
         }
+        let place = URL(filePath: path).standardizedFileURL.path(percentEncoded: false)
+        copies = MachineCopies(besideVaultAt: self.vault)
+            .inherited(from: isBackup && vault == nil ? place : nil)
     }
 }

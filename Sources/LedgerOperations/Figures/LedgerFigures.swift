@@ -87,6 +87,6 @@ extension BackupList {
     ///
     /// - Throws: `LedgerOpenFault.damaged` for a list that is none.
     static func lastInstant(ofLedgerAt path: String) throws -> Instant? {
-        try read(ledgerPath: path).backups.compactMap { Instant(rfc3339: $0.at) }.max()
+        try read(ledgerPath: path).own.compactMap { Instant(rfc3339: $0.at) }.max()
     }
 }

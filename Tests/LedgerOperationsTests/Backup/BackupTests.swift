@@ -1,8 +1,11 @@
 import EntitlementLedger
+import Entitlements
+import EventLog
 import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import Stores
 import Testing
 
 struct `A backup` {
@@ -171,6 +174,84 @@ struct `A backup` {
             _ = try ledger.importing(others, into: unlocked)
             let note = try ledger.open(at: unlocked) { try $0.prover.checkpoint() }
             #expect(note.contains("\n30\n"))
+        }
+    }
+
+    /// Erases somebody; the copies that hold them still, and those that were reached.
+    private static func erase(
+        _ customer: CustomerID,
+        of path: String,
+        _ ledger: FileLedger
+    ) throws -> (missed: [String], reached: [String], exports: [String]) {
+        try ledger.open(at: path) { open in
+            let outcome = try open.eraser.erase(
+                [customer],
+                Request(
+                    id: "gone-" + customer.text,
+                    source: Source.ledger,
+                    environment: .production
+                ),
+                reading: StoredEvidenceNames()
+            )
+            guard case .erased(let receipt) = outcome else {
+                Issue.record("\(outcome)")
+                throw CancellationError()
+            }
+            let backups = receipt.backups
+            return (backups.missed.map(\.path), backups.reached, receipt.exports)
+        }
+    }
+
+    // Z6: whoever is erased from a restored ledger is in the copies of the one before, which may go on too
+    @Test func `is named by erasures of what was restored from it, and not touched`() throws {
+        try Self.filled { ledger, place in
+            let exported = #"{"path":"/exports/all"}"#
+            try LedgerDirectory.noteExports([exported], at: ledger.path)
+            _ = try Self.backUp(ledger, place)
+            let new = ledger.folder + "/new"
+            _ = try LedgerRestore(from: place, cut: .everything).write(
+                into: new,
+                masterKey: FileLedger.masterKey
+            )
+            let keys = URL(filePath: place + "/vault/epoch-keys")
+            let before = try Data(contentsOf: keys)
+            let copies = try Self.erase("u3", of: new, ledger)
+            #expect(copies.missed == [place] && copies.reached.isEmpty)
+            #expect(copies.exports == ["/exports/all"])
+            #expect(try Data(contentsOf: keys) == before)
+            // The control: its own ledger reaches it.
+            #expect(try Self.erase("u3", of: ledger.path, ledger).reached == [place])
+            #expect(try Data(contentsOf: keys) != before)
+            // A backup that the new one makes is its own.
+            let own = ledger.folder + "/own"
+            _ = try Self.backUp(ledger, of: new, own)
+            let later = try Self.erase("u4", of: new, ledger)
+            #expect(later.missed == [place] && later.reached == [own])
+            // Nor does a new master key of the one take the other's backup from it.
+            let kept = try Data(contentsOf: keys)
+            let missed = try LedgerDirectory.rotateMasterKey(
+                at: new,
+                from: FileLedger.masterKey,
+                to: [UInt8](repeating: 9, count: 32),
+                randomness: .system
+            )
+            #expect(try missed == [place] && Data(contentsOf: keys) == kept)
+        }
+    }
+
+    // What cannot be read holds up no restore
+    @Test func `that lost its list of copies is restored, and says so`() throws {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place)
+            try Data("{".utf8).write(to: URL(filePath: place + "/vault/copies.json"))
+            let new = ledger.folder + "/new"
+            _ = try LedgerRestore(from: place, cut: .everything).write(
+                into: new,
+                masterKey: FileLedger.masterKey
+            )
+            let copies = try Self.erase("u3", of: new, ledger)
+            #expect(Set(copies.missed) == [place, "backups.json"])
+            #expect(copies.exports == ["exports.ndjson"])
         }
     }
 

@@ -118,6 +118,18 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try outcome.committed().0.size == 2)
     }
 
+    // Said each second, it would take all connections of a database whose standby is away.
+    @Test func `waits for no standby to say that a machine is there`() async throws {
+        let cluster = try ScratchCluster()
+        PostgresServers.act(.freeze, on: "b")
+        defer { PostgresServers.act(.thaw, on: "b") }
+        try cluster.journal.note(ClusterMember(name: "a", address: "", size: 1, generation: 0))
+        #expect(try Self.waiting(in: cluster).isEmpty)
+        #expect(try cluster.journal.members().map(\.size) == [1])
+        try cluster.journal.note(ClusterMember(name: "a", address: "", size: 2, generation: 0))
+        #expect(try cluster.journal.members().map(\.size) == [2])
+    }
+
     @Test func `writes nothing where no standby is named`() async throws {
         let cluster = try ScratchCluster()
         try Self.nameStandby("")

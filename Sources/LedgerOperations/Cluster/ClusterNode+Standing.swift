@@ -73,11 +73,11 @@ extension ClusterNode {
         return leader.announcement.leadership.term
     }
 
-    /// Where a call that appends is passed on to; nil: this node leads, or it is not known who does.
+    /// Where a call that appends is passed on to, without a slash at its end; nil: this node leads, or it is not known who does.
     package var leaderToAsk: String? {
         guard !isLeading, let lease = state.withLock(\.row)?.lease, !lease.address.isEmpty,
             lease.node != name
         else { return nil }
-        return lease.address
+        return String(lease.address.reversed().drop { $0 == "/" }.reversed())
     }
 }

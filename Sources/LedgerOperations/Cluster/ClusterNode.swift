@@ -137,7 +137,11 @@ package final class ClusterNode: Sendable {
             } catch {
                 note(error, tell)
                 if log.leading?.isLeading == false { follow() }
-                if (error as? JournalFault)?.code == .otherHistory { tellOthers() }
+                if (error as? JournalFault)?.code == .otherHistory {
+                    // It is heard, and nobody leads: nothing happens there that this copy would have to know.
+                    state.withLock { $0.contactAt = now }
+                    tellOthers()
+                }
                 // Where a notification came meanwhile there is nothing to do yet.
                 _ = wake.wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
             }

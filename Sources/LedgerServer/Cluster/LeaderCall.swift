@@ -95,14 +95,12 @@ struct LeaderCall: Sendable {
         _ exchange: Exchange,
         at address: String
     ) throws -> HTTPClientRequest {
-        var base = address
-        while base.hasSuffix("/") { base.removeLast() }
         let target = request.uri.description
         // Behind an address anything else may lead to another machine, with a credential.
         guard target.hasPrefix("/") else {
             throw Problem(.invalidRequest, "expected a path that begins with /")
         }
-        var call = HTTPClientRequest(url: base + target)
+        var call = HTTPClientRequest(url: address + target)
         call.method = .RAW(value: request.method.rawValue)
         for field in request.headers where !Self.ownFields.contains(Name(field.name.canonicalName))
         {

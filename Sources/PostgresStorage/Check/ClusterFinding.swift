@@ -61,7 +61,10 @@ package struct ClusterFinding: Sendable, Equatable {
 
     /// Whether machines of a cluster that stands read on all the same.
     package var letsRead: Bool {
-        isOfStandby || isOfErasure || code == .restored || code == .clockDiffers
+        switch code {
+        case .standbyAway, .restored, .clockDiffers: true
+        default: isOfStandby || isOfErasure
+        }
     }
 
     /// Whether somebody who is content with one machine may pass over it.

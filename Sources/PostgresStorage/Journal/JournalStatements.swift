@@ -134,10 +134,13 @@ struct CommonStatements: Sendable {
             FROM \(name).node ORDER BY name
             """
         )
+        // It is said again each second: with a standby away each would keep a connection that waits.
         noteNode = Text(
             "note_node",
             """
-            INSERT INTO \(name).node VALUES ($1, $2, $3, $4, clock_timestamp())
+            WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+            INSERT INTO \(name).node
+              SELECT $1::text, $2::text, $3::bigint, $4::bigint, clock_timestamp() FROM quick
             ON CONFLICT (name) DO UPDATE SET address = $2, size = $3, generation = $4,
               seen = clock_timestamp()
             """

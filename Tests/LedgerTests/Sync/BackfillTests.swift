@@ -53,6 +53,44 @@ struct `A backfill` {
         }
     }
 
+    /// Tier, features and purchases on each day, without what tells when a store was asked.
+    private static func states(_ scratch: ScratchLedger) throws -> [[JSONValue?]] {
+        try (Int64(0)..<120).map { day in
+            let at = Sample.day(day).advanced(byMilliseconds: 60_000)
+            let shown = try scratch.show(AppStoreStory.customer, at: at)
+            let purchases = (shown["purchases"]?.array ?? []).map { purchase in
+                JSONValue.object(
+                    (purchase.members ?? []).filter {
+                        !["isSynced", "syncedAt"].contains($0.name)
+                    }
+                )
+            }
+            return [shown["tier"], shown["features"], .array(purchases)]
+        }
+    }
+
+    // rows 6.2, 8.3, Z12: the App Store tells again all that it sent, so that nothing is left of the loss
+    @Test func `makes a ledger that lost a week the same as one that lost none`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        let all = Array(story.account.notifications.indices)
+        let whole = try await story.ledger(on: 120, told: all) { scratch, _ in
+            try Self.states(scratch)
+        }
+        var missed = 0
+        for first in stride(from: Int64(0), to: 105, by: 7) {
+            let week = Sample.day(first)..<Sample.day(first + 7)
+            let told = all.filter { !week.contains(story.account.notifications[$0].time) }
+            guard told.count < all.count else { continue }
+            try await story.ledger(on: 120, told: told) { scratch, api in
+                // The control: that it was lost shows.
+                if try Self.states(scratch) != whole { missed += 1 }
+                _ = try await Self.run(story, scratch, api)
+                #expect(try Self.states(scratch) == whole, "the week of day \(first)")
+            }
+        }
+        #expect(missed > 0)
+    }
+
     // row Z12: what was not asked for is not known to be complete
     @Test func `does not say that all is known where it left something out`() async throws {
         let story = try AppStoreStory.wholeLife()

@@ -111,6 +111,45 @@ struct `Purchase data that Google Play signed` {
         #expect(accepted == 1)
     }
 
+    // The forms of two sample apps: what Google signs of them counts once it is signed, and what a sample's own
+    // server says of a subscription is no message of Google's.
+    @Test(.enabled(if: Vectors.arePresent, "\(Vectors.absence)"))
+    func `of sample apps is taken where it is signed`() throws {
+        let store = try PlaySample.store.get()
+        for name in ["purchase_info", "transaction_details"] {
+            let bytes = try Vectors.bytes("google/anjlab/\(name).json")
+            let signed = try store.signed(String(decoding: bytes, as: UTF8.self))
+            #expect(
+                try PlaySample.submission(signed).events.map(\.kind.name) == [
+                    "purchase.completed", "verification.passed", "purchase.linked",
+                ]
+            )
+            #expect(try PlaySample.refusal(JSONValue(parsing: bytes)) != nil, "unsigned")
+        }
+        for name in ["purchase_history_response", "sku_subscription"] {
+            let bytes = try Vectors.bytes("google/anjlab/\(name).json")
+            let signed = try store.signed(String(decoding: bytes, as: UTF8.self))
+            #expect(try PlaySample.refusal(signed)?.code == .wrongBundle)
+        }
+        let statuses = [
+            "accounthold", "basic", "canceled", "empty", "graceperiod", "premium", "unrecognized",
+            "unrecognizedbasic",
+        ]
+        for name in statuses + ["invalid"] {
+            let bytes = try Vectors.bytes("google/classytaxi/\(name).json")
+            let read = PlayMapping.facts(
+                ofAnswer: bytes,
+                packageNames: [Name(store.packageName)],
+                now: PlaySample.told
+            )
+            guard case .failure(let refusal) = read else {
+                Issue.record("\(name) is taken")
+                continue
+            }
+            #expect(refusal.code == (name == "invalid" ? .malformed : .missingField), "\(name)")
+        }
+    }
+
     @Test func `is judged again by the app's key`() async throws {
         let store = try PlaySample.store.get()
         let submission = try PlaySample.submission(

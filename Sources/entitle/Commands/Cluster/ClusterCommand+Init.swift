@@ -1,4 +1,5 @@
 import ArgumentParser
+import DurableFiles
 import Encodings
 import EventLog
 import LMDBStorage
@@ -63,13 +64,18 @@ extension ClusterCommand {
                         allowsAsynchronous: allowAsynchronous,
                         // Before anything stands elsewhere, and not where nothing will: a directory that
                         // is marked is not written to alone.
-                        beforeItStands: { try LedgerDirectory.markNode(at: options.path) }
+                        // First how it goes on: one that is stopped from here on is served as it is where
+                        // the database holds the ledger, and made again with --from where it does not.
+                        beforeItStands: {
+                            try file.write(toLedgerAt: options.path)
+                            try LedgerDirectory.markNode(at: options.path)
+                        }
                     )
-                    try file.write(toLedgerAt: options.path)
                     try tellCommonFiles()
                 } catch let fault as JournalFault {
                     if fault.code != .unavailable, from == nil {
                         try LedgerDirectory.unmarkNode(at: options.path)
+                        DurableFile.remove(options.path + "/" + ClusterFile.name)
                     }
                     throw OperationFault(fault)
                 }

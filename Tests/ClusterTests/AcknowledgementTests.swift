@@ -1,5 +1,6 @@
 import EventLog
 import PostgresStorage
+import Synchronization
 import Testing
 
 /// Several machines: what is acknowledged stands on two, and a doubt is found out.
@@ -116,6 +117,36 @@ extension `A cluster's journal in PostgreSQL` {
         PostgresServers.act(.thaw, on: "b")
         try Self.nameStandby("b")
         #expect(try outcome.committed().0.size == 2)
+    }
+
+    // A key that was revoked would count again.
+    @Test func `keeps nothing beside the row whose standby was taken from it`() async throws {
+        let cluster = try ScratchCluster()
+        let journal = cluster.other(patience: 120_000)
+        // The connection is made while all is well.
+        #expect(try journal.hold([1], as: "keys.json", insteadOf: nil))
+        PostgresServers.act(.freeze, on: "b")
+        let outcomes = Mutex<[String]>([])
+        async let kept = onThread {
+            let outcome = Result { try journal.hold([2], as: "keys.json", insteadOf: [1]) }
+            outcomes.withLock { $0.append("\(outcome)") }
+        }
+        do {
+            try await eventually("a commit waits for the standby") {
+                try Self.waiting(in: cluster).count == 1
+            }
+            try Self.nameStandby("")
+        } catch {
+            PostgresServers.act(.thaw, on: "b")
+            throw error
+        }
+        await kept
+        PostgresServers.act(.thaw, on: "b")
+        try Self.nameStandby("b")
+        let said = outcomes.withLock(\.self)
+        #expect(said.count == 1 && said[0].contains("no synchronous standby"), "\(said)")
+        // The control: nothing but its acknowledgement is missing.
+        #expect(try journal.held("keys.json") == [2])
     }
 
     // Said each second, it would take all connections of a database whose standby is away.

@@ -316,14 +316,23 @@ package final class PostgresJournal: ClusterJournal {
     ///
     /// - Throws: ``JournalFault``; `unavailable` also where nobody knows whether it is.
     func keep(_ command: PostgresConnection.Command) throws -> [PostgresRow] {
-        let replies = try ask([command], over: changing, within: limits.changeMilliseconds)
+        let replies = try ask(
+            [command, PostgresConnection.Command(sql.isSynchronous)],
+            over: changing,
+            within: limits.changeMilliseconds
+        )
         guard replies.warnings.isEmpty else {
             throw JournalFault(
                 .unavailable,
                 "PostgreSQL warned of the commit (\(replies.warnings[0]))"
             )
         }
-        return try rows(of: replies, changing)[0]
+        let found = try rows(of: replies, changing)
+        // As for the row itself.
+        guard try found[1].first?.isTrue(0) == true else {
+            throw JournalFault(.unavailable, "no synchronous standby is named behind the commit")
+        }
+        return found[0]
     }
 
     private func ask(

@@ -205,7 +205,10 @@ extension EntitlementService {
         if case .refreshed = result {
             let seen = store.current.sequence
             await queue.settle(recorded, seenAt: seen)
-            if await store.missedSize != nil { await queue.sendAgain(above: seen) }
+            if await store.leastSize.missed != nil {
+                await queue.sendAgain(above: seen)
+                await queue.send()
+            }
         }
         await openProvisionally()
         return result

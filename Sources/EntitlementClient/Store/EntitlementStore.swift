@@ -25,11 +25,8 @@ public actor EntitlementStore {
     private var isStarted = false
     /// Grows with each switch of customers: what was asked for before counts for nobody.
     private var generation: UInt64 = 0
-    /// The size that the next answer must have seen; nil: any will do.
-    private var leastSize: UInt64?
-    /// The size that a server did not come to when it was asked for it; nil: there was none, or it has come to
-    /// it since.
-    private(set) var missedSize: UInt64?
+    /// What the next answer must have seen.
+    private(set) var leastSize = LeastSize()
 
     /// What a store is made with.
     struct Options: Sendable {
@@ -152,7 +149,7 @@ extension EntitlementStore {
     func switchCustomer(to customer: CustomerID?) {
         let wasNobody = self.customer == nil
         generation &+= 1
-        (kept, newestSeen, leastSize, missedSize) = (nil, nil, nil, nil)
+        (kept, newestSeen, leastSize) = (nil, nil, LeastSize())
         shared.withLock { $0 = Shared(customer, gates: options.builtIn) }
         alarm?.cancel()
         if wasNobody {
@@ -189,10 +186,8 @@ extension EntitlementStore {
     }
 
     /// Asks for an answer that has seen a prefix of the log: what was just recorded.
-    ///
-    /// A size is asked for once: a server that was restored to less never comes that far again.
     func refresh(seeing size: UInt64?) async -> RefreshResult {
-        if let size, size != missedSize { leastSize = max(size, leastSize ?? 0) }
+        leastSize.ask(for: size)
         return await refresh()
     }
 
@@ -219,9 +214,7 @@ extension EntitlementStore {
             return .kept(fault.error)
         case .success(let snapshot):
             noteClock(serverSays: snapshot.entitlements.asOf)
-            if let missed = missedSize, snapshot.entitlements.sequence >= missed {
-                missedSize = nil
-            }
+            leastSize.see(snapshot.entitlements.sequence)
             cache.keep(snapshot)
             await fetchGates(vouchedBy: snapshot, asked)
             guard asked == generation else { return .signedOut }
@@ -236,14 +229,13 @@ extension EntitlementStore {
         of subject: SnapshotSubject
     ) async -> Result<VerifiedSnapshot, CallFault> {
         var headers: [Name: String] = [:]
-        let least = leastSize
+        let least = leastSize.take()
         if let least { headers["Ledger-Min-Sequence"] = String(least) }
-        leastSize = nil
         let query = "snapshot?environment=" + subject.environment.name
         let path = ServerConnection.path(query, of: subject.customer)
         switch await connection.call(.get, path, headers: headers) {
         case .failure(let fault):
-            if fault.code == ProblemCode.behind.rawValue { missedSize = least }
+            if fault.code == ProblemCode.behind.rawValue { leastSize.miss(least) }
             return .failure(fault)
         case .success(let response):
             let text = String(decoding: response.body, as: UTF8.self)
@@ -252,7 +244,7 @@ extension EntitlementStore {
             if case .success(let snapshot) = result, let least,
                 snapshot.entitlements.sequence < least
             {
-                missedSize = least
+                leastSize.miss(least)
                 return .failure(.unreached)
             }
             return result

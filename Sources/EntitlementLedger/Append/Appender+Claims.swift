@@ -67,14 +67,18 @@ extension Appender {
             let proposals = group.map { index in
                 ClaimProposal(
                     transaction: parts[index].transaction,
+                    whole: parts[index].whole,
                     customer: customer,
                     request: parts[index].request
                 )
             }
+            var refused: Set<Int> = []
             for (index, outcome) in zip(group, try pipeline.record(proposals)) {
                 outcomes[index] = outcome
+                if case .refused = outcome { refused.insert(parts[index].item) }
             }
-            waiting.removeAll { outcomes[$0] != nil }
+            // Behind what is refused of a transaction nothing more of it is asked for.
+            waiting.removeAll { outcomes[$0] != nil || refused.contains(parts[$0].item) }
         }
         for index in parts.indices {
             guard case .refused(.claimedByAnother, _)? = outcomes[index] else { continue }
@@ -95,20 +99,25 @@ private struct ClaimPart {
     /// The place of the transaction among those that were handed in.
     var item: Int
     var transaction: VerifiedTransaction
+    /// What the purchase is one product of; nil: it is all that was bought.
+    var whole: PurchaseName?
     var request: Request
 
     static func parts(
         of item: Int,
         _ given: (transaction: VerifiedTransaction, request: Request)
     ) -> [ClaimPart] {
-        given.transaction.purchases.enumerated().map { place, purchase in
+        let (transaction, request) = given
+        let purchases = transaction.purchases
+        guard purchases != [transaction.purchase] else {
+            return [ClaimPart(item: item, transaction: transaction, request: request)]
+        }
+        return purchases.map { purchase in
             ClaimPart(
                 item: item,
-                transaction: VerifiedTransaction(
-                    purchase: purchase,
-                    facts: given.transaction.facts
-                ),
-                request: place == 0 ? given.request : given.request.part(of: purchase)
+                transaction: VerifiedTransaction(purchase: purchase, facts: transaction.facts),
+                whole: transaction.purchase,
+                request: request.part(of: purchase)
             )
         }
     }

@@ -43,12 +43,20 @@ extension Ledger {
 }
 
 extension Questions {
-    /// How the purchase of a transaction is owned (C1); nil: nothing is known of it.
+    /// How what a transaction gives is owned (C1), of several purchases the first that somebody owns; nil:
+    /// nothing is known of it.
     fileprivate func ownership(of transaction: VerifiedTransaction) throws -> PurchaseOwnership? {
-        let name = StreamName(
-            .purchase(transaction.purchases[0]),
-            in: transaction.facts.environment
-        )
+        let all = try transaction.purchases.compactMap {
+            try ownership(of: $0, in: transaction.facts.environment)
+        }
+        return all.first { $0.owner != nil } ?? all.first
+    }
+
+    private func ownership(
+        of purchase: PurchaseName,
+        in environment: StoreEnvironment
+    ) throws -> PurchaseOwnership? {
+        let name = StreamName(.purchase(purchase), in: environment)
         guard let stream = try vault.stream(of: name) else { return nil }
         let size = try size()
         var loader = FactLoader(log: log, vault: vault, views: views, size: size)

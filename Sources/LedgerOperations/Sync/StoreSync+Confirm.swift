@@ -1,5 +1,5 @@
 import Encodings
-import EntitlementLedger
+package import EntitlementLedger
 package import Entitlements
 package import Stores
 
@@ -36,12 +36,12 @@ extension StoreSync {
     /// Where the store cannot be asked, or does not answer until the deadline, what was signed counts,
     /// with the warning `unconfirmed` where it is old.
     ///
-    /// - Returns: what Google wants to be told once the claim is on the disk; nil: nothing.
+    /// - Returns: what the store told; nil: nothing.
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     package func confirm(
         _ evidence: ClaimedEvidence,
         until deadline: ContinuousClock.Instant
-    ) async throws -> PlayAcknowledgement? {
+    ) async throws -> Confirmation? {
         let now = clock()
         guard let ask = question(evidence, now), let purchase = evidence.purchase,
             ContinuousClock.now < deadline
@@ -60,11 +60,28 @@ extension StoreSync {
             from: Source.ledger,
             in: environment
         )
-        return told.acknowledgement
+        return Confirmation(told, of: evidence)
+    }
+
+    /// What a store told of what is claimed.
+    package struct Confirmation: Sendable {
+        /// What Google wants to be told once the claim is on the disk; nil: nothing.
+        package var acknowledgement: PlayAcknowledgement?
+        /// What is claimed in place of what was handed in, which does not tell that it was several products;
+        /// nil: it was one.
+        package var products: VerifiedTransaction?
+
+        fileprivate init(_ told: Told, of evidence: ClaimedEvidence) {
+            acknowledgement = told.acknowledgement
+            guard case .playStore(let purchase) = evidence, let facts = told.submissions.first
+            else { return }
+            let transaction = VerifiedTransaction(purchase: purchase, facts: facts)
+            products = transaction.purchases == [purchase] ? nil : transaction
+        }
     }
 
     /// What a store told.
-    private struct Told: Sendable {
+    fileprivate struct Told: Sendable {
         var submissions: [Submission]
         var acknowledgement: PlayAcknowledgement?
     }

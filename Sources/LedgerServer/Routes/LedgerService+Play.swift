@@ -143,15 +143,21 @@ extension LedgerService {
             "Google Play knows no such purchase of this app"
         )
         guard let purchase = PurchaseName.play(token) else { return .failure(unknown) }
+        let body: [UInt8]
         do throws(StoreFault) {
-            let body = try await api.answer(of: token, packageName: packageName)
-            let facts = try facts(ofPlay: body, configuration, now)
-            let transaction = VerifiedTransaction(purchase: purchase, facts: facts.submission)
-            return .success(HandedIn(transaction, facts.acknowledgement))
+            body = try await api.answer(of: token, packageName: packageName)
         } catch {
             // What cannot be read does not say that the purchase is unknown.
             let isUnread = error.code == .malformed
             _ = try unanswered(error, of: Source.playStore, comesAgain: isUnread)
+            return .failure(unknown)
+        }
+        do throws(StoreFault) {
+            let facts = try facts(ofPlay: body, configuration, now)
+            let transaction = VerifiedTransaction(purchase: purchase, facts: facts.submission)
+            return .success(HandedIn(transaction, facts.acknowledgement))
+        } catch {
+            _ = try unanswered(error, of: Source.playStore)
             return .failure(unknown)
         }
     }

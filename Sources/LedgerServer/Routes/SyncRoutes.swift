@@ -80,7 +80,8 @@ extension LedgerService {
             guard let evidence = items[index].evidence,
                 let told = try await sync.confirm(evidence, until: deadline)
             else { continue }
-            confirmed[index].acknowledgement = told
+            confirmed[index].acknowledgement = told.acknowledgement
+            if let products = told.products { confirmed[index].transaction = products }
         }
         return confirmed
     }

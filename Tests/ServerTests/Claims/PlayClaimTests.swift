@@ -72,11 +72,14 @@ extension `Google Play over HTTP` {
                     ),
                     ofSubscription: "token-1"
                 )
-                func claim(_ customer: String) async throws -> TestAnswer {
+                func claim(
+                    _ customer: String,
+                    _ token: String = "token-1"
+                ) async throws -> TestAnswer {
                     try await server.post(
                         "/v1/customers/\(customer)/purchases",
                         #"{"store":"play_store","packageName":"com.example.app","#
-                            + #""purchaseToken":"token-1"}"#,
+                            + #""purchaseToken":"\#(token)"}"#,
                         as: .write
                     )
                 }
@@ -93,7 +96,63 @@ extension `Google Play over HTTP` {
                 #expect(other.status == (isMoved ? 200 : 409), "\(other.body)")
                 #expect(try await owned("erik") == (isMoved ? 0 : 2))
                 #expect(try await owned("fred") == (isMoved ? 2 : 0))
+                // P13: nor does somebody else get what replaces it, in whatever order its products are told.
+                simulated.set(single, ofSubscription: "token-0")
+                #expect(try await claim("hans", "token-0").status == 200)
+                simulated.set(
+                    try Self.subscription(
+                        server,
+                        account: .null,
+                        .object([
+                            JSONMember("lineItems", .array([item, .object([another] + more)])),
+                            JSONMember("linkedPurchaseToken", "token-0"),
+                        ])
+                    ),
+                    ofSubscription: "token-2"
+                )
+                let taken = try await claim("gina", "token-2")
+                #expect(taken.status == (isMoved ? 200 : 409), "\(taken.body)")
+                #expect(try await owned("gina") == (isMoved ? 2 : 0))
+                #expect(try await claim("hans", "token-2").status == 200)
+                #expect(try await owned("gina") == 0)
             }
+        }
+    }
+
+    // What Google signs of a purchase does not say that it was several products; its API does.
+    @Test func `takes signed data of several products for a claim to each`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            let store = try Self.store.get()
+            try server.publishCatalog()
+            let single = try Self.subscription(server, account: .null)
+            let item = try #require(single["lineItems"]?.array?.first)
+            let more = (item.members ?? []).filter { $0.name != "productId" }
+            let another = JSONMember("productId", "com.example.app.addon")
+            let items = JSONValue.array([item, .object([another] + more)])
+            simulated.set(
+                try Self.subscription(
+                    server,
+                    account: .null,
+                    .object([JSONMember("lineItems", items)])
+                ),
+                ofSubscription: "token-1"
+            )
+            let data = store.purchaseData(
+                at: server.clock.now,
+                .object([
+                    JSONMember("autoRenewing", .bool(true)),
+                    JSONMember("purchaseToken", "token-1"),
+                ])
+            )
+            let body = JSONValue.object(
+                [JSONMember("store", "play_store")] + (try store.signed(data).members ?? [])
+            ).description
+            let claimed = try await server.post("/v1/customers/alice/purchases", body, as: .write)
+            #expect(claimed.status == 200, "\(claimed.body)")
+            #expect(try await server.has("alice", "export") == true)
+            let shown = try await server.get("/v1/customers/alice")
+            #expect(shown.json["purchases"]?.array?.count == 2)
         }
     }
 

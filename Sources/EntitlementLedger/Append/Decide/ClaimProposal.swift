@@ -5,6 +5,9 @@ import EventLog
 /// together or not at all (row 2.3, E2).
 struct ClaimProposal: Proposal {
     let transaction: VerifiedTransaction
+    /// What its purchase is one product of: whoever owns that, or what it replaced, owns this (P13); nil: it is
+    /// all that was bought.
+    var whole: PurchaseName?
     let customer: CustomerID
     let request: Request
 
@@ -37,6 +40,7 @@ struct ClaimProposal: Proposal {
 private struct ClaimDecision {
     private let pipeline: Pipeline
     private let transaction: VerifiedTransaction
+    private let whole: PurchaseName?
     private let customer: CustomerID
     private let request: Request
     private let now: Instant
@@ -50,6 +54,7 @@ private struct ClaimDecision {
     init(_ proposal: ClaimProposal, _ pipeline: Pipeline) throws {
         self.pipeline = pipeline
         transaction = proposal.transaction
+        whole = proposal.whole
         customer = proposal.customer
         request = proposal.recordedRequest
         now = pipeline.clock()
@@ -80,7 +85,11 @@ private struct ClaimDecision {
         var sequence = factsSequence
         let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
         let restated = try RestatedFacts(ofPurchase: stream, known, pipeline)
-        if sequence == nil { sequence = try restated.sequence(ofSame: facts.drafts) }
+        // Of several products each is held against what is known of it.
+        let own =
+            whole == nil
+            ? facts.drafts : facts.drafts.filter { $0.subject == .purchase(transaction.purchase) }
+        if sequence == nil { sequence = try restated.sequence(ofSame: own) }
         let drafts = sequence == nil ? try facts.drafts + NewLinks(pipeline).drafts(of: facts) : []
         // Whom the store names comes before the customer's word.
         let ownership = try reader.ownership(of: stream, known, after: drafts)
@@ -88,6 +97,15 @@ private struct ClaimDecision {
         let claimant = try pipeline.vault.stream(
             of: StreamName(.customer(customer), in: facts.environment)
         )
+        if let whole {
+            let (stream, known) = try reader.facts(ofPurchase: whole)
+            let ownership = try reader.ownership(of: stream, known, after: drafts)
+            let right = try reader.right(of: claimant, to: ownership, at: now)
+            if case .ownedByAnother(let owner) = right {
+                let owner = try pipeline.vault.customer(of: owner)
+                return .settled(.refused(.claimedByAnother, owner: owner))
+            }
+        }
         switch try reader.right(of: claimant, to: ownership, at: now) {
         case .isOwner:
             if drafts.isEmpty { return try sync(restated, known: sequence) }

@@ -16,7 +16,7 @@ public struct VerifiedTransaction: Sendable {
 
     /// The purchases that its facts are of: where a store tells of several products under one name, each is a
     /// purchase of its own (P3), and all of them are claimed.
-    var purchases: [PurchaseName] {
+    package var purchases: [PurchaseName] {
         var named: [PurchaseName] = []
         for draft in facts.drafts where draft.kind != .purchaseLinked {
             guard case .purchase(let name) = draft.subject, !named.contains(name) else { continue }

@@ -35,8 +35,7 @@ extension PlayMapping {
         in subscription: PlayObject,
         _ answer: PlayAnswer
     ) -> [EventDraft] {
-        guard items.count == 1, let item = items.first, item.order.isFirst || answer.cause == nil
-        else { return [] }
+        guard let item = items.first, item.order.isFirst || answer.cause == nil else { return [] }
         var drafts: [EventDraft] = []
         func link(_ purchase: PurchaseName, _ alias: PurchaseName) {
             drafts.append(
@@ -50,7 +49,10 @@ extension PlayMapping {
         let before = subscription.identifier("linkedPurchaseToken").flatMap {
             PurchaseName.play($0)
         }
-        if let before { link(before, item.purchase) }
+        // Of several products none goes on alone with what was before: the token itself does.
+        let whole = items.count == 1 ? item.purchase : PurchaseName.play(answer.token)
+        if let before, let whole { link(before, whole) }
+        guard items.count == 1 else { return drafts }
         if let order = PurchaseName.play(item.order.base), order != item.purchase {
             link(item.purchase, order)
         }

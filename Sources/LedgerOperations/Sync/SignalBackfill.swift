@@ -82,6 +82,7 @@ struct SignalBackfill {
         var source = BackfilledSource(store: store, since: first)
         var stretch = Self.stretch
         var before = source
+        var complete = known
         do {
             while source.through < now, !isInterrupted() {
                 let end = min(source.through.advanced(byMilliseconds: stretch), now)
@@ -103,9 +104,11 @@ struct SignalBackfill {
                 }
                 source.through = end
                 // What was refused may have been the store's word: it is asked for again.
-                let isComplete = isGapless && source.refused == 0
-                try await record(source, since: before, isGapless: isComplete)
+                if isGapless, source.refused == 0 { complete = source.through }
+                try await record(source, since: before, completeThrough: complete)
                 before = source
+                // What is crowded once need not be so always; what is asked for in vain is asked for twice.
+                stretch = min(stretch + stretch / 16, Self.stretch)
             }
         } catch let fault as StoreFault {
             source.code = SyncedPurchase.Code(fault)
@@ -160,12 +163,11 @@ struct SignalBackfill {
         return true
     }
 
-    /// Records what one stretch brought, and where nothing was left out before it, until when the log is
-    /// complete.
+    /// Records what one stretch brought, and until when the log is complete; nil: nobody knows.
     private func record(
         _ source: BackfilledSource,
         since before: BackfilledSource,
-        isGapless: Bool
+        completeThrough: Instant?
     ) async throws {
         let appended = source.appended - before.appended
         let draft = EventDraft(
@@ -176,7 +178,7 @@ struct SignalBackfill {
                 [
                     .found: .integer(Int64(source.found - before.found)),
                     .appended: .integer(Int64(appended)),
-                    .through: isGapless ? .instant(source.through) : nil,
+                    .through: completeThrough.map { .instant($0) },
                 ]
             )
         )

@@ -55,13 +55,9 @@ struct SyncRun {
     /// - Returns: why it did not tell all; nil: it did, or knows nobody of this id.
     mutating func ask(about customer: CustomerID) async throws -> SyncedPurchase.Code? {
         guard let revenueCat = sync.clients.revenueCat else { return nil }
-        let answers: [[UInt8]]
-        do throws(StoreFault) {
-            answers = try await revenueCat.answers(of: customer)
-        } catch {
-            return error.code == .notFound ? nil : SyncedPurchase.Code(error)
-        }
-        var code: SyncedPurchase.Code?
+        let (answers, fault) = await revenueCat.told(of: customer)
+        if answers.isEmpty, fault?.code == .notFound { return nil }
+        var code = fault.map { SyncedPurchase.Code($0) }
         for answer in answers {
             do {
                 let json = try JSONValue(parsingStoreText: answer)
@@ -71,9 +67,9 @@ struct SyncRun {
                 // It tells of testers beside everybody else.
                 try await take(submissions.filter { $0.environment == environment })
             } catch is SignalRefusal {
-                code = .malformed
+                code = code ?? .malformed
             } catch is JSONFault {
-                code = .malformed
+                code = code ?? .malformed
             }
         }
         try await record()

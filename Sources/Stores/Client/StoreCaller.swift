@@ -48,8 +48,8 @@ package final class StoreCaller: Sendable {
         var restsUntil: Instant?
         /// When the store wants to be asked again, as it last said (`Retry-After`).
         var notBefore: Instant?
-        /// Until when it wants no question at all, since it was asked too often.
-        var closedUntil: Instant?
+        /// Until when each host of it wants no question at all, since it was asked too often.
+        var closedUntil: [Name: Instant] = [:]
         /// Until when the store's time is used by the questions so far.
         var usedUntil: Instant?
     }
@@ -79,13 +79,16 @@ package final class StoreCaller: Sendable {
         isAtFault: (StoreResponse) -> Bool = { _ in false }
     ) async throws(StoreFault) -> StoreResponse {
         var fault = StoreFault(.unavailable)
+        let host = Self.host(of: request.url)
         let turn = wait(for: spacing)
         if turn > 0 { await sleep(turn) }
         let latest = clock().advanced(byMilliseconds: policy.deadline)
         for attempt in 0..<policy.attempts {
             let own = attempt > 0 ? max(backoff(attempt), (fault.retryAfter ?? 0) * 1000) : 0
-            let delay = max(own, closedMilliseconds())
-            guard clock().advanced(byMilliseconds: delay) <= latest else {
+            let (closed, now) = (closedUntil(host), clock())
+            // Fits: both are of this day.
+            let delay = max(own, (closed ?? now).milliseconds - now.milliseconds)
+            guard now.advanced(byMilliseconds: delay) <= latest else {
                 if attempt > 0 { throw fault }
                 throw StoreFault(.rateLimited, retryAfter: (delay + 999) / 1000)
             }
@@ -94,6 +97,12 @@ package final class StoreCaller: Sendable {
                 throw StoreFault(.resting, retryAfter: seconds)
             }
             await enter()
+            // Others may have been told so while it waited for its place.
+            guard closedUntil(host) == closed else {
+                leave()
+                fault = StoreFault(.rateLimited)
+                continue
+            }
             // Whoever does not wait any longer learns nothing of the store.
             let response = Task.isCancelled ? nil : await transport(request)
             leave()
@@ -102,7 +111,7 @@ package final class StoreCaller: Sendable {
                 succeeded()
                 return response
             }
-            fault = self.fault(response)
+            fault = self.fault(response, of: host)
             if let response, isAtFault(response) { fault.code = .unavailable }
             switch fault.code {
             case .unavailable: failed()
@@ -116,7 +125,7 @@ package final class StoreCaller: Sendable {
         throw fault
     }
 
-    private func fault(_ response: StoreResponse?) -> StoreFault {
+    private func fault(_ response: StoreResponse?, of host: Name) -> StoreFault {
         guard let response else { return StoreFault(.unavailable) }
         let now = clock()
         let wait = response.headers["retry-after"].flatMap { RetryAfter.milliseconds($0, at: now) }
@@ -126,7 +135,7 @@ package final class StoreCaller: Sendable {
                 state.notBefore = now.advanced(byMilliseconds: wait)
                 // Too many questions are not one question's matter.
                 guard response.status == 429 else { return }
-                state.closedUntil = max(state.closedUntil ?? closed, closed)
+                state.closedUntil[host] = max(state.closedUntil[host] ?? closed, closed)
             }
         }
         let retryAfter = wait.map { ($0 + 999) / 1000 }
@@ -199,16 +208,20 @@ package final class StoreCaller: Sendable {
     package var heldUntil: Instant? {
         let now = clock()
         return state.withLock { state in
-            [state.restsUntil, state.notBefore, state.closedUntil].compactMap(\.self).max()
+            ([state.restsUntil, state.notBefore] + state.closedUntil.values.map { $0 })
+                .compactMap(\.self).max()
         }
         .flatMap { $0 > now ? $0 : nil }
     }
 
-    /// Milliseconds for which the store wants no question, whoever asks.
-    private func closedMilliseconds() -> Int64 {
-        let now = clock()
-        // Fits: both are of this day.
-        return state.withLock { max(0, ($0.closedUntil ?? now).milliseconds - now.milliseconds) }
+    /// Until when a host wants no question, whoever asks; nil: it never said so.
+    private func closedUntil(_ host: Name) -> Instant? {
+        state.withLock { $0.closedUntil[host] }
+    }
+
+    /// The address before the path: a sandbox counts for itself.
+    private static func host(of url: String) -> Name {
+        Name(url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "//"))
     }
 
     private func restingSeconds() -> Int64? {

@@ -11,6 +11,7 @@ import Testing
 struct `A sync with RevenueCat` {
     private static func ledger(
         clock: TestClock = TestClock(Sample.day(40)),
+        refusing path: String? = nil,
         _ body: (ScratchLedger, SimulatedRevenueCatAPI, StoreSync) async throws -> Void
     ) async throws {
         try await ScratchLedger.with(clock: clock) { scratch in
@@ -24,7 +25,10 @@ struct `A sync with RevenueCat` {
                 key: Array("sk_simulated_0123456789".utf8),
                 projectID: "proj1",
                 caller: StoreCaller(
-                    api.transport,
+                    { request in
+                        path.map(request.url.hasSuffix) == true
+                            ? StoreResponse(status: 429) : await api.transport(request)
+                    },
                     clock: { clock.now },
                     sleep: { _ in },
                     random: { 0 }
@@ -107,6 +111,17 @@ struct `A sync with RevenueCat` {
             let again = try await sync.sync("alice", in: .production)
             #expect(again.purchases.map(\.outcome) == [.completed])
             #expect(again.purchases.map(\.appended) == [0])
+        }
+    }
+
+    // Stores, rule 9: what it told before a fault counts
+    @Test func `brings what it told before it wants no more questions`() async throws {
+        try await Self.ledger(refusing: "/purchases") { scratch, api, sync in
+            try Self.tell(api)
+            let answer = try await sync.sync("alice", in: .production)
+            #expect(!answer.isWhole && answer.faults.map(\.code) == [.rateLimited])
+            #expect(answer.purchases.map(\.purchase) == ["app_store/t1"])
+            #expect(try scratch.show("alice", at: Sample.day(40))["tier"]?.string == "pro")
         }
     }
 

@@ -51,17 +51,30 @@ package final class RevenueCatAPI: Sendable {
     /// - Throws: `StoreFault`; `notFound` where RevenueCat does not know the customer. Version 1 makes
     ///   one of whom it does not know, and says so (201).
     package func answers(of customer: CustomerID) async throws(StoreFault) -> [[UInt8]] {
-        guard let projectID else { return [try await subscriber(customer)] }
-        let project = "/v2/projects/\(projectID.pathSegment)/"
-        var answers: [[UInt8]] = []
-        for list in ["subscriptions", "purchases"] {
-            let path = project + "customers/\(customer.text.pathSegment)/" + list
-            for page in try await pages(path) {
-                let more = try await details(of: page, in: project)
-                answers.append(answered(customer, page.body, more))
-            }
-        }
+        let (answers, fault) = await told(of: customer)
+        if let fault { throw fault }
         return answers
+    }
+
+    /// The same with what it told before a fault, which counts; nil: it told all.
+    package func told(
+        of customer: CustomerID
+    ) async -> (answers: [[UInt8]], fault: StoreFault?) {
+        var answers: [[UInt8]] = []
+        do throws(StoreFault) {
+            guard let projectID else { return ([try await subscriber(customer)], nil) }
+            let project = "/v2/projects/\(projectID.pathSegment)/"
+            for list in ["subscriptions", "purchases"] {
+                let path = project + "customers/\(customer.text.pathSegment)/" + list
+                for page in try await pages(path) {
+                    let more = try await details(of: page, in: project)
+                    answers.append(answered(customer, page.body, more))
+                }
+            }
+            return (answers, nil)
+        } catch {
+            return (answers, error)
+        }
     }
 
     // MARK: Version 1

@@ -42,10 +42,10 @@ package struct MachineCopies: Sendable, Equatable, Codable {
     package init(ofLedgerAt path: String) throws {
         backups = try BackupList.read(ledgerPath: path).backups.map { entry in
             let keys = entry.path + "/" + LedgerDirectory.vaultFolder + "/" + EpochKeys.fileName
-            // What cannot be read, holds no keys, or has those of another ledger, was not reached.
-            let generation =
-                entry.isInherited == true
-                ? nil : try? DurableFile.read(keys).map(EpochKeys.generation)
+            // One with the keys of another ledger was not reached.
+            guard entry.isInherited != true else { return Backup(entry: entry) }
+            // Nor was what cannot be read, or holds no keys.
+            let generation = try? DurableFile.read(keys).map(EpochKeys.generation)
             return Backup(entry: entry, generation: generation)
         }
         let decoder = JSONDecoder()
@@ -102,17 +102,18 @@ package struct MachineCopies: Sendable, Equatable, Codable {
         }
     }
 
-    /// Makes the lists of a directory that has none yet.
+    /// Adds to the lists of a directory in which no ledger stands yet.
     ///
-    /// - Throws: `FileFault`.
+    /// - Throws: `LedgerOpenFault`, `FileFault`.
     func makeLists(inLedgerAt path: String) throws {
-        var list = BackupList()
-        list.backups = backups.map(\.entry)
+        var list = try BackupList.read(ledgerPath: path)
+        list.backups += backups.map(\.entry)
         if !backups.isEmpty {
             try DurableFile.replace(path + "/" + BackupList.fileName, with: list.bytes())
         }
         if !exports.isEmpty {
-            let lines = try exports.map { try Self.line($0) + "\n" }.joined()
+            let known = try LedgerDirectory.exports(at: path)
+            let lines = try (known + exports.map(Self.line)).map { $0 + "\n" }.joined()
             let file = path + "/" + LedgerDirectory.exportsName
             try DurableFile.replace(file, with: Array(lines.utf8))
         }

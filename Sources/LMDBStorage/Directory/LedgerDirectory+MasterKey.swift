@@ -63,7 +63,7 @@ extension LedgerDirectory {
             var quarantine = Quarantine(ledgerPath: path, masterKey: old, randomness: randomness)
             try quarantine.rewrap(by: new)
             let list = try BackupList.read(ledgerPath: path)
-            // Those of the ledger that this one was restored from: its own key opens them.
+            // Those of the ledger that this one was restored from have the key that that one has.
             var missed = list.backups.filter { $0.isInherited == true }.map(\.path)
             for backup in list.own {
                 let file = backup.path + "/" + vaultFolder + "/" + EpochKeys.fileName

@@ -137,11 +137,7 @@ package final class ClusterNode: Sendable {
             } catch {
                 note(error, tell)
                 if log.leading?.isLeading == false { follow() }
-                if (error as? JournalFault)?.code == .otherHistory {
-                    // It is heard, and nobody leads: nothing happens there that this copy would have to know.
-                    state.withLock { $0.contactAt = now }
-                    tellOthers()
-                }
+                if (error as? JournalFault)?.code == .otherHistory { tellOthers() }
                 // Where a notification came meanwhile there is nothing to do yet.
                 _ = wake.wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
             }

@@ -25,6 +25,24 @@ struct `The command import` {
             #expect(skipped.code == 0, "\(skipped.errors)")
             #expect(skipped.json?.counts == ["appended": 1, "duplicate": 1, "refused": 1])
             #expect(skipped.json?["sequence"]?.integer == 3)
+            // Of several files it says in which.
+            let files = ["whole", "cut"].map { ledger.folder + "/" + $0 }
+            try Data(Self.before.utf8).write(to: URL(filePath: files[0]))
+            try Data("{".utf8).write(to: URL(filePath: files[1]))
+            let several = try await ledger.run(["import"] + files + ["--on-error", "skip"])
+            #expect(several.json?["refusals"]?.array?.map { $0["file"]?.string } == [files[1]])
+        }
+    }
+
+    // Z6, several machines: an erasure elsewhere would not reach it
+    @Test func `keeps no refused line on one machine of several`() async throws {
+        try await CommandLedger.with { ledger in
+            try Data().write(to: URL(filePath: ledger.path + "/node"))
+            let kept = try await ledger.importing(["{}"], ["--on-error", "quarantine"])
+            #expect(kept.code == 64 && kept.problem?["detail"]?.string == "--on-error")
+            // The control: with another choice it is looked for who takes it.
+            let skipped = try await ledger.importing(["{}"], ["--on-error", "skip"])
+            #expect(skipped.code == 75, "\(skipped.errors)")
         }
     }
 

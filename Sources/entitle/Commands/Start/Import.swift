@@ -72,6 +72,16 @@ struct Import: ParsableCommand {
                 hint: "--on-error skip goes on without keeping it"
             )
         }
+        if choices.onError == .quarantine, !retryQuarantine,
+            LedgerDirectory.isNode(at: options.path)
+        {
+            throw OperationFault(
+                .usage,
+                "what is quarantined stands on one machine, where no other's erasure reaches it",
+                place: "--on-error",
+                hint: "--on-error skip goes on, and --json names each line that was refused"
+            )
+        }
         Interrupt.catchSignals(says: true)
         let progress = SharedProgress("imported")
         choices.progress = { done in

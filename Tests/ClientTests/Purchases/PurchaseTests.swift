@@ -31,6 +31,28 @@ struct `A purchase` {
         await service.stop()
     }
 
+    // row ES5: a server that was restored to less before an answer had seen it
+    @Test func `that its server lost is handed in again, under the same key`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/snapshot", ScriptedServer.problem(.behind))
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: true))
+        #expect(await service.queue.recorded.count == 1)
+        setup.server.answer("/snapshot", nil)
+        setup.server.set(until: noon)
+        let asked = setup.server.count("/purchases")
+        await service.sync()
+        #expect(setup.server.count("/purchases") == asked + 1)
+        #expect(setup.server.recorded.values.map(\.count) == [1])
+        await service.sync()
+        #expect(await eventually { await service.queue.calls.isEmpty })
+        #expect(setup.server.count("/purchases") == asked + 1)
+        #expect(service.gate.decision("export").source == .server)
+        await service.stop()
+    }
+
     // row 2.1, row 2.4
     @Test func `that is not confirmed asks no store, and the next may begin`() async throws {
         let setup = ServiceSetup()

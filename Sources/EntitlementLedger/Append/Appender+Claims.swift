@@ -12,6 +12,8 @@ extension Appender {
     ///
     /// The store's own account token is decided first. Under `policy.claim` `keep` a second
     /// customer is refused whole. The environment is the transaction's, whatever the request's is.
+    /// Of several products bought under one name each is claimed by itself, in the order in which the store
+    /// tells them; behind one that is refused no other is, and what was recorded before it stands.
     ///
     /// - Returns: what became of it; the same again if it is handed in again.
     /// - Throws: `LedgerFault`, `LogStorageFault`.

@@ -54,7 +54,9 @@ extension Appender {
         for customer: CustomerID
     ) throws -> [ClaimOutcome] {
         let parts = items.indices.flatMap { ClaimPart.parts(of: $0, items[$0]) }
-        var outcomes: [Int: ClaimOutcome] = [:]
+        /// Of each item, what became of its parts so far.
+        var told = Array(repeating: [ClaimOutcome](), count: items.count)
+        var refused: [VerifiedTransaction] = []
         var waiting = Array(parts.indices)
         while !waiting.isEmpty {
             // Those of one purchase, or of one signal, rely on one another: one of each at a time.
@@ -74,25 +76,23 @@ extension Appender {
                     request: parts[index].request
                 )
             }
-            var refused: Set<Int> = []
+            var over = Set(group)
             for (index, outcome) in zip(group, try pipeline.record(proposals)) {
-                outcomes[index] = outcome
-                if case .refused = outcome { refused.insert(parts[index].item) }
+                let part = parts[index]
+                told[part.item].append(outcome)
+                guard case .refused(let refusal, _) = outcome else { continue }
+                // Behind what is refused of a transaction nothing more of it is asked for.
+                over.formUnion(waiting.filter { parts[$0].item == part.item })
+                guard refusal == .claimedByAnother else { continue }
+                refused.append(part.transaction)
             }
-            // Behind what is refused of a transaction nothing more of it is asked for.
-            waiting.removeAll { outcomes[$0] != nil || refused.contains(parts[$0].item) }
+            waiting.removeAll { over.contains($0) }
         }
-        for index in parts.indices {
-            guard case .refused(.claimedByAnother, _)? = outcomes[index] else { continue }
-            let transaction = parts[index].transaction
+        for transaction in refused {
             let environment = transaction.facts.environment
             try noteRefusedClaim(on: transaction.purchase, by: customer, in: environment)
         }
-        return items.indices.map { item in
-            ClaimPart.outcome(
-                of: parts.indices.filter { parts[$0].item == item }.compactMap { outcomes[$0] }
-            )
-        }
+        return told.map(ClaimPart.outcome)
     }
 }
 

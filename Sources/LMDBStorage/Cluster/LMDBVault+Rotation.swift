@@ -159,7 +159,7 @@ extension LMDBVault {
     }
 
     /// Seals what a machine says of the copies that it made.
-    package var copiesSeal: LedgerSeal { LedgerSeal(checkpointKey, for: "copies") }
+    package var copiesSeal: LedgerSeal { MachineCopies.seal(by: checkpointKey) }
 
     /// What of the cluster's database keeps what was replaced; nothing for a vault that is one machine's.
     func keepersOfReplaced() throws -> [String] {

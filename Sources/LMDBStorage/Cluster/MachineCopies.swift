@@ -1,3 +1,4 @@
+import Crypto
 import DurableFiles
 package import EventLog
 import FoundationEssentials
@@ -6,7 +7,7 @@ import FoundationEssentials
 /// others, so that whoever erases somebody names them all (Several machines).
 package struct MachineCopies: Sendable, Equatable, Codable {
     /// Backups with a copy of the vault.
-    private(set) var backups: [Backup]
+    var backups: [Backup]
     /// Exports, in the order in which they were noted.
     private(set) var exports: [Export]
 
@@ -32,7 +33,7 @@ package struct MachineCopies: Sendable, Equatable, Codable {
         var streams: [UInt64]?
     }
 
-    private init(backups: [Backup], exports: [Export]) {
+    init(backups: [Backup], exports: [Export]) {
         (self.backups, self.exports) = (backups, exports)
     }
 
@@ -66,77 +67,12 @@ package struct MachineCopies: Sendable, Equatable, Codable {
     /// Whether there are none.
     package var isEmpty: Bool { backups.isEmpty && exports.isEmpty }
 
-    // MARK: In a backup
-
-    /// The file that a backup holds them in, beside the vault's copy.
-    private static let fileName = "copies.json"
-
-    /// Writes them beside a copy of the vault.
-    ///
-    /// - Throws: `FileFault`.
-    package func put(besideVaultAt folder: String) throws {
-        let bytes = Array(try JSONEncoder().encode(self))
-        try DurableFile.replace(folder + "/" + Self.fileName, with: bytes)
-    }
-
-    /// What stands beside a copy of the vault, or in the directory of the ledger whose vault it is.
-    ///
-    /// What cannot be read does not hold up a restore: it is named in the place of what it lists.
-    package init(besideVaultAt folder: String) {
-        do {
-            if let bytes = try DurableFile.read(folder + "/" + Self.fileName) {
-                self = try JSONDecoder().decode(MachineCopies.self, from: Data(bytes))
-            } else {
-                let ledger = URL(filePath: folder).deletingLastPathComponent()
-                try self.init(ofLedgerAt: ledger.path(percentEncoded: false))
-            }
-        } catch {
-            self = .unread
-        }
-    }
-
-    /// These and those of others.
-    package func joined(with others: [MachineCopies]) -> MachineCopies {
-        others.reduce(self) {
-            MachineCopies(backups: $0.backups + $1.backups, exports: $0.exports + $1.exports)
-        }
-    }
-
-    /// Adds to the lists of a directory in which no ledger stands yet.
-    ///
-    /// - Throws: `LedgerOpenFault`, `FileFault`.
-    func makeLists(inLedgerAt path: String) throws {
-        var list = try BackupList.read(ledgerPath: path)
-        list.backups += backups.map(\.entry)
-        if !backups.isEmpty {
-            try DurableFile.replace(path + "/" + BackupList.fileName, with: list.bytes())
-        }
-        if !exports.isEmpty {
-            let known = try LedgerDirectory.exports(at: path)
-            let lines = try (known + exports.map(Self.line)).map { $0 + "\n" }.joined()
-            let file = path + "/" + LedgerDirectory.exportsName
-            try DurableFile.replace(file, with: Array(lines.utf8))
-        }
-    }
-
-    private static func line(_ export: Export) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(export), as: UTF8.self)
-    }
-
-    /// The same as a ledger lists them that was made from such a copy; `source`: the backup that it was made
-    /// from, an absolute path, if it was one.
-    package func inherited(from source: String?) -> MachineCopies {
-        var copies = self
-        if let source, !copies.backups.contains(where: { $0.entry.path == source }) {
-            copies.backups.append(Backup(entry: BackupList.Entry(path: source, at: "")))
-        }
-        for place in copies.backups.indices { copies.backups[place].entry.isInherited = true }
-        return copies
-    }
-
     // MARK: In the cluster
+
+    /// Seals them: a path may say whose export it is.
+    static func seal(by key: Curve25519.Signing.PrivateKey) -> LedgerSeal {
+        LedgerSeal(key, for: "copies")
+    }
 
     /// The bytes that a cluster holds of them.
     package func sealed(by seal: LedgerSeal, of machine: String) throws -> [UInt8] {
@@ -165,6 +101,13 @@ package struct MachineCopies: Sendable, Equatable, Codable {
             copies.exports[place].path = machine + ":" + exports[place].path
         }
         return copies
+    }
+
+    /// An export as a line of the list.
+    static func line(_ export: Export) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(export), as: UTF8.self)
     }
 
     /// Adds to a directory's lists what they lack.

@@ -21,8 +21,10 @@ extension LedgerDirectory {
         package var published: String?
         /// What a salvage of that ledger lost; nil for nothing.
         package var loss: KnownLoss?
-        /// Copies that were made of that ledger, which this one's erasures name.
-        package var copies: MachineCopies?
+        /// Whether this ledger's erasures are to name the copies that were made of that one.
+        package var listsCopies: Bool
+        /// The backup that it is made from, an absolute path; nil: it is made from none.
+        package var backup: String?
 
         /// Names the parts.
         package init(
@@ -30,13 +32,15 @@ extension LedgerDirectory {
             vault: String,
             published: String?,
             loss: KnownLoss?,
-            copies: MachineCopies? = nil
+            listsCopies: Bool = false,
+            backup: String? = nil
         ) {
             self.manifest = manifest
             self.vault = vault
             self.published = published
             self.loss = loss
-            self.copies = copies
+            self.listsCopies = listsCopies
+            self.backup = backup
         }
     }
 
@@ -96,7 +100,11 @@ extension LedgerDirectory {
             try DurableFile.replace(path + "/" + publishedName, with: Array(published.utf8))
         }
         if let loss = parts.loss { try note(loss, at: path) }
-        try parts.copies?.makeLists(inLedgerAt: path)
+        if parts.listsCopies {
+            let key = try Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey)
+            try MachineCopies(besideVaultAt: parts.vault, sealedBy: MachineCopies.seal(by: key))
+                .inherited(from: parts.backup).makeLists(inLedgerAt: path)
+        }
         if let identity {
             try write(manifest.renamed(identity, keys), to: path)
         } else {

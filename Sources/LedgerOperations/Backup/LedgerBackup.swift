@@ -110,7 +110,7 @@ public struct LedgerBackup {
             try note(warn)
             try MachineCopies(ofLedgerAt: open.directory.path)
                 .joined(with: open.directory.vault.copiesOfOthers())
-                .put(besideVaultAt: folder)
+                .put(besideVaultAt: folder, sealedBy: open.directory.vault.copiesSeal)
             if try open.directory.isCurrent(vaultCopy: folder) { return counts }
         }
         throw LogStorageFault(.busy, "the vault's keys are being replaced")

@@ -42,7 +42,8 @@ public struct LedgerRestore {
                 vault: source.vault,
                 published: continuation == nil ? plan.published : nil,
                 loss: plan.loss,
-                copies: source.copies
+                listsCopies: true,
+                backup: source.backup
             ),
             masterKey: masterKey,
             as: continuation?.identity
@@ -64,8 +65,8 @@ struct RestoreSource {
     let manifest: [UInt8]
     let key: VerifierKey
     let vault: String
-    /// Copies that were made of the ledger, itself among them: whoever is erased from the new one is in them.
-    let copies: MachineCopies
+    /// Where it stands, if it is a backup whose vault is taken, too: absolute.
+    let backup: String?
 
     init(_ path: String, vault: String?) throws {
         let isBackup = try BackupManifest.ledger(at: path) != nil
@@ -94,7 +95,6 @@ struct RestoreSource {
             )
         }
         let place = URL(filePath: path).standardizedFileURL.path(percentEncoded: false)
-        copies = MachineCopies(besideVaultAt: self.vault)
-            .inherited(from: isBackup && vault == nil ? place : nil)
+        backup = isBackup && vault == nil ? place : nil
     }
 }

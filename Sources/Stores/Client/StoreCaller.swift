@@ -208,7 +208,7 @@ package final class StoreCaller: Sendable {
     package var heldUntil: Instant? {
         let now = clock()
         return state.withLock { state in
-            ([state.restsUntil, state.notBefore] + state.closedUntil.values.map { $0 })
+            [state.restsUntil, state.notBefore, state.closedUntil.values.max()]
                 .compactMap(\.self).max()
         }
         .flatMap { $0 > now ? $0 : nil }

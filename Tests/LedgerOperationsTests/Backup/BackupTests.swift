@@ -208,6 +208,9 @@ struct `A backup` {
             let exported = #"{"path":"/exports/all"}"#
             try LedgerDirectory.noteExports([exported], at: ledger.path)
             _ = try Self.backUp(ledger, place)
+            // A path may say whose export it is.
+            let listed = try Data(contentsOf: URL(filePath: place + "/vault/copies"))
+            #expect(listed.count > 50 && listed.firstRange(of: Data("/exports".utf8)) == nil)
             let new = ledger.folder + "/new"
             _ = try LedgerRestore(from: place, cut: .everything).write(
                 into: new,
@@ -243,7 +246,7 @@ struct `A backup` {
     @Test func `that lost its list of copies is restored, and says so`() throws {
         try Self.filled { ledger, place in
             _ = try Self.backUp(ledger, place)
-            try Data("{".utf8).write(to: URL(filePath: place + "/vault/copies.json"))
+            try Data("{".utf8).write(to: URL(filePath: place + "/vault/copies"))
             let new = ledger.folder + "/new"
             _ = try LedgerRestore(from: place, cut: .everything).write(
                 into: new,

@@ -10,14 +10,16 @@ import Testing
 /// What is sent to a webhook next, and what becomes of what it does not take (row Z19).
 struct `A plan of deliveries` {
     private static func grants(_ customers: [String]) -> [String] {
-        customers.enumerated().map { index, customer in
-            Sample.line(
-                "g\(index)",
-                "grant.given",
-                "customer/" + customer,
-                data: #"{"grantId":"g\#(index)","tier":"pro"}"#
-            )
-        }
+        customers.enumerated().map { index, customer in grant("g\(index)", to: customer) }
+    }
+
+    private static func grant(_ id: String, to customer: String) -> String {
+        Sample.line(
+            id,
+            "grant.given",
+            "customer/" + customer,
+            data: #"{"grantId":"\#(id)","tier":"pro"}"#
+        )
     }
 
     private static func plan(_ noticed: NoticedLedger) throws -> DeliveryPlan {
@@ -101,18 +103,7 @@ struct `A plan of deliveries` {
             #expect(waiting.map(\.attempts) == [1, 0] && waiting.map(\.status) == [500, nil])
             // What comes meanwhile waits too, if it is that customer's.
             try noticed.record([
-                Sample.line(
-                    "late",
-                    "grant.given",
-                    "customer/ann",
-                    data: #"{"grantId":"late","tier":"pro"}"#
-                ),
-                Sample.line(
-                    "other",
-                    "grant.given",
-                    "customer/bob",
-                    data: #"{"grantId":"other","tier":"pro"}"#
-                ),
+                Self.grant("late", to: "ann"), Self.grant("other", to: "bob"),
             ])
             #expect(try Self.send(noticed) { _ in Self.taken } == ["other"])
             #expect(try Self.plan(noticed).isEmpty)
@@ -174,14 +165,7 @@ struct `A plan of deliveries` {
             #expect(try noticed.webhooks.webhook(id)?.disabledBecause == .gone)
             let none = try DeliveryPlan(of: id, noticed.webhooks, from: nil, at: clock.now)
             #expect(none == nil)
-            try noticed.record([
-                Sample.line(
-                    "late",
-                    "grant.given",
-                    "customer/cy",
-                    data: #"{"grantId":"late","tier":"pro"}"#
-                )
-            ])
+            try noticed.record([Self.grant("late", to: "cy")])
             #expect(try noticed.webhooks.enable(id)?.state == .enabled)
             #expect(try Self.send(noticed) { _ in Self.taken } == ["g0", "g1", "late"])
         }
@@ -193,14 +177,7 @@ struct `A plan of deliveries` {
             for _ in 0..<3 { try Self.send(noticed) { _ in Self.refused } }
             let clock = noticed.scratch.clock
             clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)
-            try noticed.record([
-                Sample.line(
-                    "late",
-                    "grant.given",
-                    "customer/cy",
-                    data: #"{"grantId":"late","tier":"pro"}"#
-                )
-            ])
+            try noticed.record([Self.grant("late", to: "cy")])
             #expect(try Self.plan(noticed).lanes.count == 128)
             #expect(try !Self.send(noticed) { _ in Self.taken }.contains("late"))
             let rest = try Self.send(noticed) { _ in Self.taken }

@@ -53,25 +53,30 @@ extension `Google Play over HTTP` {
         }
     }
 
+    /// What the API says of a subscription with an add-on.
+    ///
+    /// `isFirst`: whether the add-on is told first. `before`: the token that it replaces.
+    private static func withAddOn(
+        _ server: TestServer,
+        isFirst: Bool = true,
+        replacing before: String? = nil
+    ) throws -> JSONValue {
+        let single = try subscription(server, account: .null)
+        let item = try #require(single["lineItems"]?.array?.first)
+        let more = (item.members ?? []).filter { $0.name != "productId" }
+        let addOn = JSONValue.object([JSONMember("productId", "com.example.app.addon")] + more)
+        var changes = [JSONMember("lineItems", .array(isFirst ? [addOn, item] : [item, addOn]))]
+        if let before { changes.append(JSONMember("linkedPurchaseToken", .string(before))) }
+        return try subscription(server, account: .null, .object(changes))
+    }
+
     // P3, C1: an add-on is a purchase of its own, and is claimed with what it was bought with
     @Test func `takes a token of several products for a claim to each`() async throws {
         for policy in ["keep", "transfer"] {
             let simulated = try SimulatedPlayAPI()
             try await TestServer.with(Self.setup(asking: simulated)) { server in
                 try TestServer.publishCatalog(in: server.ledger, policy: policy)
-                let single = try Self.subscription(server, account: .null)
-                let item = try #require(single["lineItems"]?.array?.first)
-                let more = (item.members ?? []).filter { $0.name != "productId" }
-                let another = JSONMember("productId", "com.example.app.addon")
-                let items = JSONValue.array([.object([another] + more), item])
-                simulated.set(
-                    try Self.subscription(
-                        server,
-                        account: .null,
-                        .object([JSONMember("lineItems", items)])
-                    ),
-                    ofSubscription: "token-1"
-                )
+                simulated.set(try Self.withAddOn(server), ofSubscription: "token-1")
                 func claim(
                     _ customer: String,
                     _ token: String = "token-1"
@@ -97,17 +102,13 @@ extension `Google Play over HTTP` {
                 #expect(try await owned("erik") == (isMoved ? 0 : 2))
                 #expect(try await owned("fred") == (isMoved ? 2 : 0))
                 // P13: nor does somebody else get what replaces it, in whatever order its products are told.
-                simulated.set(single, ofSubscription: "token-0")
+                simulated.set(
+                    try Self.subscription(server, account: .null),
+                    ofSubscription: "token-0"
+                )
                 #expect(try await claim("hans", "token-0").status == 200)
                 simulated.set(
-                    try Self.subscription(
-                        server,
-                        account: .null,
-                        .object([
-                            JSONMember("lineItems", .array([item, .object([another] + more)])),
-                            JSONMember("linkedPurchaseToken", "token-0"),
-                        ])
-                    ),
+                    try Self.withAddOn(server, isFirst: false, replacing: "token-0"),
                     ofSubscription: "token-2"
                 )
                 let taken = try await claim("gina", "token-2")
@@ -125,19 +126,7 @@ extension `Google Play over HTTP` {
         try await TestServer.with(Self.setup(asking: simulated)) { server in
             let store = try Self.store.get()
             try server.publishCatalog()
-            let single = try Self.subscription(server, account: .null)
-            let item = try #require(single["lineItems"]?.array?.first)
-            let more = (item.members ?? []).filter { $0.name != "productId" }
-            let another = JSONMember("productId", "com.example.app.addon")
-            let items = JSONValue.array([item, .object([another] + more)])
-            simulated.set(
-                try Self.subscription(
-                    server,
-                    account: .null,
-                    .object([JSONMember("lineItems", items)])
-                ),
-                ofSubscription: "token-1"
-            )
+            simulated.set(try Self.withAddOn(server, isFirst: false), ofSubscription: "token-1")
             let data = store.purchaseData(
                 at: server.clock.now,
                 .object([

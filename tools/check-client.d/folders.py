@@ -71,7 +71,8 @@ def shared(tool, app, demo, rounds):
         first, _ = apps[0].say("online", "open " + FEATURE)
         if (code, first) != (0, 0):
             raise Fault("%s: they ended with %d and %d" % (account, first, code))
-        settled(app, demo, folder, account, tellers=len(apps))
+        # Each program for itself, and the restore of one for all that it hands in.
+        settled(app, demo, folder, account, tellers=len(apps) + 1)
 
 
 def run(tool, app, demo, report, _seed):

@@ -64,7 +64,7 @@ enum PostgresServers {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         let root = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let script = root.appending(path: "tools/cluster.d/pair.py").path(percentEncoded: false)
         process.arguments = ["python3", "-B", script] + words
         process.standardInput = FileHandle.nullDevice

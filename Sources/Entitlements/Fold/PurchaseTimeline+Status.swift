@@ -63,14 +63,20 @@ extension PurchaseTimeline {
             && !verdicts.contains { $0.method == .storeAPI && !$0.isLate }
     }
 
-    /// Whether it is known by Google Play's signature, began less than three days before, and nobody has
-    /// told that it was acknowledged: then Google takes it back (Stores, rule 3).
+    /// Whether Google Play told of it, by its signature or as it was asked, it began less than three days before,
+    /// and nobody has told that it was acknowledged: then Google takes it back (Stores, rule 3).
+    ///
+    /// Google alone names a purchase by its token and by its order. What RevenueCat's API tells of, its library
+    /// acknowledges.
     package func awaitsAcknowledgement(at instant: Instant) -> Bool {
         guard let first = periods.first, first.start <= instant,
             instant < first.start.advanced(byMilliseconds: Self.acknowledgementLimit)
         else { return false }
-        return facts[.verificationPassed].contains { $0.method == .playSignature }
-            && facts[.purchaseAcknowledged].isEmpty
+        let isGoogles = store == Source.playStore && !facts[.purchaseLinked].isEmpty
+        return facts[.purchaseAcknowledged].isEmpty
+            && facts[.verificationPassed].contains { verdict in
+                verdict.method == .playSignature || (verdict.method == .storeAPI && isGoogles)
+            }
     }
 
     /// Google's three days (developer.android.com/google/play/billing/integrate#process).

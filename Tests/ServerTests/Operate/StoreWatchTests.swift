@@ -85,14 +85,20 @@ struct `A store watch` {
         try await TestServer.with { server in
             try server.publishCatalog()
             let watch = StoreWatch(service: server.service, interval: .seconds(1))
-            func record(_ purchase: String, daysAgo: Int64, _ types: [String]) throws {
+            func record(
+                _ purchase: String,
+                daysAgo: Int64,
+                _ types: [String],
+                method: String = "play_signature"
+            ) throws {
                 let time = noon.advanced(byMilliseconds: -daysAgo * Instant.millisecondsPerDay)
                 let data: [String: String] = [
                     "purchase.completed": """
                     "transactionId":"GPA.1","productId":"pro.life",\
                     "productKind":"non_consumable","account":"ann"
                     """,
-                    "verification.passed": #""method":"play_signature""#,
+                    "verification.passed": #""method":"\#(method)""#,
+                    "purchase.linked": #""alias":"play_store/GPA.\#(purchase)""#,
                     "purchase.acknowledged": #""transactionId":"GPA.1""#,
                 ]
                 let lines = types.map { type in
@@ -121,9 +127,14 @@ struct `A store watch` {
             let bought = ["purchase.completed", "verification.passed"]
             try record("old", daysAgo: 4, bought)
             try record("done", daysAgo: 1, bought + ["purchase.acknowledged"])
+            // RevenueCat tells of orders, and acknowledges.
+            try record("theirs", daysAgo: 1, bought, method: "store_api")
             #expect(try await unacknowledged() == (false, 0))
             try record("new", daysAgo: 1, bought)
             #expect(try await unacknowledged() == (true, 1))
+            // Google's answer names a token and its order.
+            try record("asked", daysAgo: 1, bought + ["purchase.linked"], method: "store_api")
+            #expect(try await unacknowledged() == (true, 2))
         }
     }
 

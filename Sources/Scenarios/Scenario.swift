@@ -14,6 +14,16 @@ package struct Scenario: Sendable {
     package var steps: [ScenarioStep]
     /// What must hold.
     package var expectations: [ScenarioExpectation]
+    /// What no store tells, where a week of its messages was lost, though it is asked behind it.
+    package var untold: Untold
+
+    /// Sentences about what a store's API does not keep; nil: it keeps everything.
+    package struct Untold: Sendable, Hashable {
+        /// Of the time before it was asked.
+        package var then: String?
+        /// For good.
+        package var later: String?
+    }
 
     /// When every scenario begins.
     package static let start = Instant(milliseconds: 1_767_225_600_000)
@@ -30,7 +40,7 @@ package struct Scenario: Sendable {
         }
         let reader = try ObjectReader(
             json,
-            of: ["id", "title", "policy", "store", "steps", "expect"]
+            of: ["id", "title", "policy", "store", "steps", "expect", "untold"]
         )
         id = try reader.required("id", "expected lower snake case") {
             $0.string.flatMap { Identifier.isStore($0) ? $0 : nil }
@@ -50,6 +60,11 @@ package struct Scenario: Sendable {
             .enumerated()
         {
             expectations.append(try ScenarioExpectation(item, at: "expect[\(index)]"))
+        }
+        untold = Untold()
+        if let json = reader.value("untold") {
+            let reader = try ObjectReader(json, at: "untold", of: ["then", "later"])
+            untold = Untold(then: try reader.text("then"), later: try reader.text("later"))
         }
         guard !steps.isEmpty, !expectations.isEmpty else {
             throw reader.fault("steps", "expected one or more, and one or more to expect")
@@ -99,7 +114,7 @@ package struct ScenarioStep: Sendable, Hashable {
     /// What may happen.
     package enum Action: String, CaseIterable, Sendable {
         case buy, resubscribe, renew, fail, expire, cancel, uncancel, upgrade, downgrade, extend
-        case refund, note, claim, sandbox, pend, pay, abandon, pause, revoke, transfer
+        case refund, note, claim, sandbox, forge, pend, pay, abandon, pause, revoke, transfer
         case endGrace = "end_grace"
         case reverseRefund = "reverse_refund"
         case leaveFamily = "leave_family"
@@ -142,10 +157,10 @@ package struct ScenarioStep: Sendable, Hashable {
         until = try reader.optional("until", ScenarioTime.form, ScenarioTime.instant)
         type = try reader.text("type")
         quantity = try reader.optional("quantity", "expected 1 to 99") { $0.place(in: 1...99) } ?? 1
-        if [.buy, .pend, .upgrade, .downgrade].contains(action), product == nil {
+        if [.buy, .pend, .upgrade, .downgrade, .forge].contains(action), product == nil {
             throw reader.fault("product", "required")
         }
-        if [.claim, .handIn, .transfer].contains(action), customer == nil {
+        if [.claim, .handIn, .forge, .transfer].contains(action), customer == nil {
             throw reader.fault("customer", "required")
         }
         if action == .extend, until == nil { throw reader.fault("until", "required") }

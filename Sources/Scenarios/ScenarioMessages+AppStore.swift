@@ -81,6 +81,12 @@ extension ScenarioMessages {
             // Signed when it was made: what an app kept tells nothing of a refund since.
             let jws = try store.authority.sign(account.originals[step.transaction])
             add(.transaction(jws, customer: customer), at: step.at)
+        case .forge:
+            // Of an account's first purchase by its ids, which the account never made.
+            var forged = SimulatedAppleAccount(step.account, token: customer.text, of: store)
+            forged.buy(try Self.product(of: step), at: step.at)
+            let forger = try ScenarioRun.authority(around: step.at)
+            add(.transaction(try forger.sign(forged.originals[0]), customer: customer), at: step.at)
         default: break
         }
     }

@@ -10,9 +10,9 @@ import Stores
 /// Plays a scenario against a ledger in memory, and holds what customers have against what they are
 /// expected to.
 package struct ScenarioRun {
-    private let scenario: Scenario
-    private let played: ScenarioMessages
-    private let keys: SimulatedKeys
+    let scenario: Scenario
+    let played: ScenarioMessages
+    let keys: SimulatedKeys
 
     /// Plays the steps once; deliveries come after.
     ///
@@ -55,13 +55,7 @@ package struct ScenarioRun {
     ) async throws -> [ScenarioFailure] {
         let clock = ScenarioClock()
         let stores = try SimulatedStores(keys, clock: { clock.now }, signedAt: { clock.now })
-        let target = try ScenarioLedger(
-            stores,
-            policy: scenario.policy,
-            askingOf: Set(scenario.steps.map(\.store)),
-            clock: clock,
-            change: changing
-        )
+        let target = try target(of: stores, clock, changing)
         // It is in memory alone.
         defer { try? target.ledger.close() }
         var outage = delivery.outage(of: played.messages)
@@ -98,7 +92,22 @@ package struct ScenarioRun {
         clock.pass(to: outage.upperBound)
     }
 
-    private var customers: Set<CustomerID> {
+    /// A ledger that is told, and asks the stores that tell.
+    func target(
+        of stores: SimulatedStores,
+        _ clock: ScenarioClock,
+        _ change: ScenarioLedger.Change? = nil
+    ) throws -> ScenarioLedger {
+        try ScenarioLedger(
+            stores,
+            policy: scenario.policy,
+            askingOf: Set(scenario.steps.map(\.store)),
+            clock: clock,
+            change: change
+        )
+    }
+
+    var customers: Set<CustomerID> {
         Set(scenario.expectations.map(\.customer) + scenario.steps.compactMap(\.customer))
     }
 }

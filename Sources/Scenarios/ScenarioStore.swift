@@ -25,7 +25,7 @@ package enum ScenarioStore: String, CaseIterable, Sendable {
             [
                 .buy, .resubscribe, .renew, .fail, .endGrace, .expire, .cancel, .uncancel,
                 .upgrade, .downgrade, .extend, .refund, .reverseRefund, .leaveFamily, .note,
-                .claim, .handIn, .sandbox,
+                .claim, .handIn, .sandbox, .forge,
             ]
         case .playStore:
             [

@@ -194,7 +194,11 @@ package struct SimulatedAppleAccount: Sendable {
 
     /// The family's purchase is no longer shared.
     package mutating func leaveFamily(_ transaction: Int, at time: Instant) {
-        revoke(transaction, "REVOKE", .members(["revocationReason": .integer(0)]), at: time)
+        let shared = JSONValue.members([
+            "inAppOwnershipType": "FAMILY_SHARED", "revocationType": "FAMILY_REVOKE",
+            "revocationReason": .integer(0),
+        ])
+        revoke(transaction, "REVOKE", shared, at: time)
     }
 
     private mutating func revoke(

@@ -17,7 +17,7 @@ struct `A scenario` {
         return (names ?? []).filter { $0.hasSuffix(".json") }.sorted()
     }()
 
-    private static func scenario(_ file: String) throws -> Scenario {
+    static func scenario(_ file: String) throws -> Scenario {
         let scenario = try Scenario(
             parsing: Array(try Data(contentsOf: folder.appending(path: file)))
         )
@@ -85,6 +85,17 @@ struct `A scenario` {
 
     /// Deliveries of each; `tools/check-scenarios` tries 200 with the released command.
     private let deliveries: UInt64 = 5
+
+    // the control: signed by the store, the same gives what it says
+    @Test func `of what others signed ends otherwise where the store signed it`() async throws {
+        let path = Self.folder.appending(path: "foreign_chain.json")
+        let text = try String(contentsOf: path, encoding: .utf8)
+            .replacing("\"forge\"", with: "\"buy\"")
+        let scenario = try Scenario(parsing: Array(text.utf8))
+        let run = try ScenarioRun(scenario, keys: Self.keys.get())
+        let failures = try await run.run(ScenarioDelivery())
+        #expect(failures.contains { $0.detail.hasPrefix("tier pro") })
+    }
 
     // the control: a mapping that says another kind, or forgets an end, is found
     @Test func `finds a planted fault in what messages come to`() async throws {

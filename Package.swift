@@ -407,8 +407,8 @@ if isFuzzing {
             name: "fuzz",
             dependencies: [
                 "Encodings", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
-                "LedgerAPI", "LedgerOperations", "ModelSupport", "Salvage", "Stores",
-                "StoreSimulator", crypto,
+                "LedgerAPI", "LedgerOperations", "LedgerServer", "ModelSupport", "Salvage",
+                "Stores", "StoreSimulator", crypto,
             ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,

@@ -28,6 +28,7 @@ enum Fuzz {
         case "products": return try ProductsTarget()
         case "revenuecat": return RevenueCatTarget()
         case "play": return try PlayTarget()
+        case "token": return try PushTokenTarget()
         case "json": return JSONTarget()
         case "event": return EventTarget()
         case "catalog": return CatalogTarget()

@@ -14,7 +14,7 @@ from harness.start import ROOT
 
 SCRATCH = os.path.join(ROOT, ".build-fuzz")
 FINDINGS = os.path.join(SCRATCH, "findings")
-TARGETS = ("jws", "payload", "answer", "products", "revenuecat", "play", "json", "event", "catalog", "record",
+TARGETS = ("jws", "payload", "answer", "products", "revenuecat", "play", "token", "json", "event", "catalog", "record",
            "question", "pages", "request", "argument")
 # What a run may take: no input of this length needs more.
 LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=512"]

@@ -3,9 +3,11 @@ import Entitlements
 import StoreSimulator
 import Stores
 
-/// What Google Play says, from a channel that vouches for it: a push, an answer of the API, or a
-/// notification without the base64 around it, which nobody would get past by chance.
+/// What Google Play says, from a channel that vouches for it: a push, an answer of the API, a list of what was
+/// given back, a notification without the base64 around it, or purchase data without the signature, which
+/// nobody would get past by chance.
 struct PlayTarget: MutatingFuzzTarget {
+    private let store: SimulatedPlayStore
     private let bodies: [JSONValue]
     let mutation: JSONMutation
     private let configuration: PlayConfiguration
@@ -17,7 +19,11 @@ struct PlayTarget: MutatingFuzzTarget {
 
     init() throws {
         let store = try SimulatedPlayStore()
-        configuration = PlayConfiguration(packageNames: [Name(store.packageName)])
+        self.store = store
+        configuration = PlayConfiguration(
+            packageNames: [Name(store.packageName)],
+            licenseKeys: [PlayLicenseKey(base64: store.licenseKeyText)].compactMap(\.self)
+        )
         let end = Self.start.advanced(byMilliseconds: 31 * Instant.millisecondsPerDay)
         let states = PlayMapping.knownStates
         let subscriptions = states.enumerated().map { index, state in
@@ -62,7 +68,10 @@ struct PlayTarget: MutatingFuzzTarget {
                 ])
             )
         }
-        bodies = subscriptions + products + notifications
+        bodies =
+            try subscriptions + products + notifications + Self.signed(by: store) + [
+                Self.voided(by: store)
+            ]
         mutation = JSONMutation(
             wordsOf: bodies,
             and: .members([
@@ -78,11 +87,52 @@ struct PlayTarget: MutatingFuzzTarget {
         )
     }
 
+    /// What apps are told of purchases: paid, to be paid later, a subscription.
+    private static func signed(by store: SimulatedPlayStore) throws -> [JSONValue] {
+        let changes: [JSONValue] = [
+            .object([]), .members(["purchaseState": .integer(4)]),
+            .members([
+                "autoRenewing": .bool(true), "obfuscatedAccountId": "user",
+                "quantity": .integer(2),
+            ]),
+        ]
+        return try changes.map { change in
+            try JSONValue(parsing: Array(store.purchaseData(at: start, change).utf8))
+        }
+    }
+
+    private static func voided(by store: SimulatedPlayStore) -> JSONValue {
+        .members([
+            "packageName": .string(store.packageName),
+            "answer": .members([
+                "voidedPurchases": .array([
+                    .members([
+                        "kind": "androidpublisher#voidedPurchase", "purchaseToken": .string(token),
+                        "orderId": "GPA.1", "purchaseTimeMillis": "1767225600000",
+                        "voidedTimeMillis": "1767225660000", "voidedSource": .integer(0),
+                        "voidedReason": .integer(1), "voidedQuantity": .integer(1),
+                    ])
+                ])
+            ]),
+        ])
+    }
+
     func seeds() -> [[UInt8]] { bodies.map { Array($0.description.utf8) } }
 
     func run(_ input: [UInt8]) {
         guard let json = try? JSONValue(parsingStoreText: input) else { return }
-        take(json)
+        for submission in take(json) {
+            let methods = submission.events.compactMap { $0.data.text(.method) }
+            demand(
+                !methods.contains(VerificationMethod.playSignature.rawValue),
+                "only what was signed is accepted"
+            )
+        }
+        if json["purchaseTime"] != nil || json["purchaseState"] != nil,
+            let signed = try? store.signed(json.description)
+        {
+            take(signed)
+        }
         // As a push would hold it.
         take(
             .members([
@@ -93,9 +143,11 @@ struct PlayTarget: MutatingFuzzTarget {
         )
     }
 
-    private func take(_ json: JSONValue) {
-        let outcomes = PlayImport.outcomes(of: json, configuration: configuration, now: Self.now)
-        for case .success(let submission) in outcomes {
+    @discardableResult
+    private func take(_ json: JSONValue) -> [Submission] {
+        let submissions = PlayImport.outcomes(of: json, configuration: configuration, now: Self.now)
+            .compactMap { try? $0.get() }
+        for submission in submissions {
             submission.demandLaws(
                 source: Source.playStore,
                 evidence: submission.evidence ?? []
@@ -105,5 +157,6 @@ struct PlayTarget: MutatingFuzzTarget {
                     && submission.events.contains { $0.data.flag(.autoRenew) == false }
             )
         }
+        return submissions
     }
 }

@@ -67,7 +67,17 @@ extension RouteTable {
                 """,
             access: .keys([.audit]),
             parameters: pointParameters + [Route.reasonParameter],
-            body: Route.Body(shape: .described(ReplayRequest.self), byteLimit: catalogByteLimit),
+            body: Route.Body(
+                shape: .object(
+                    [],
+                    optional: [
+                        Shape.Member("customer", .identifier),
+                        Shape.Member("tokens", .list(.described(GivenToken.self))),
+                    ],
+                    isClosed: true
+                ),
+                byteLimit: catalogByteLimit
+            ),
             answers: [
                 Route.Reply(status: 200, text: "As `replay`", shape: .described(ReplayAnswer.self))
             ],

@@ -38,7 +38,10 @@ extension RouteTable {
             access: .keys([.admin]),
             parameters: comparisonParameters,
             body: Route.Body(
-                shape: .described(ComparisonQuestion.self),
+                shape: .object(
+                    [Shape.Member("customers", .list(.described(KnownElsewhere.self)))],
+                    isClosed: true
+                ),
                 byteLimit: catalogByteLimit
             ),
             answers: [

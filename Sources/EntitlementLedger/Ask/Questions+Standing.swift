@@ -85,17 +85,6 @@ extension Questions {
         return [customer] + (try same.sorted().compactMap { try vault.customer(of: $0) })
     }
 
-    /// All names of a customer by the number of one, as `StandingPurchase.owner` has it, that one's first; none
-    /// where it is erased.
-    ///
-    /// Cost: the facts about the customer.
-    package func names(
-        ofCustomer number: UInt64,
-        in environment: StoreEnvironment
-    ) throws -> [CustomerID] {
-        try vault.customer(of: number).map { try names(of: $0, in: environment) } ?? []
-    }
-
     /// What only compares with `StandingPurchase.owner`; nil: nothing was recorded of the customer.
     ///
     /// Cost: the facts about the customer.

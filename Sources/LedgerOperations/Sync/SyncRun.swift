@@ -39,12 +39,10 @@ struct SyncRun {
         let names = standing?.names ?? [purchase]
         guard !told.contains(names) else { return }
         tally.begin(purchase, standing)
-        if let appStore = sync.clients.appStore, purchase.store == Source.appStore {
-            try await ask(appStore, about: purchase)
-        } else if let playStore = sync.clients.playStore, purchase.store == Source.playStore {
-            try await ask(playStore, about: purchase, names)
-        } else {
-            try await askRevenueCat(about: purchase, standing)
+        switch purchase.store {
+        case Source.appStore: try await askAppStore(purchase)
+        case Source.playStore: try await askPlayStore(purchase, names)
+        default: tally.pass(purchase)
         }
         if isOfCustomer { try await record() }
     }
@@ -78,46 +76,10 @@ struct SyncRun {
         return code
     }
 
-    /// Asks RevenueCat of a purchase whose own store cannot be asked: about whoever owns it.
-    private mutating func askRevenueCat(
-        about purchase: PurchaseName,
-        _ standing: StandingPurchase?
-    ) async throws {
-        // A customer was asked about before, and nobody is made there who was not there.
-        if !isOfCustomer, let owner = standing?.owner,
-            let revenueCat = sync.clients.revenueCat, !revenueCat.makesCustomers
-        {
-            let (ledger, environment) = (sync.ledger, environment)
-            let customers = try await sync.pool.run {
-                try ledger.questions.names(ofCustomer: owner, in: environment)
-            }
-            // It knows a customer by any name that it was told.
-            for customer in customers.prefix(Self.nameLimit) {
-                let code = try await ask(about: customer)
-                if let code { tally.miss(purchase, code) }
-                guard code == nil, tally.entries[purchase]?.found == 0 else { break }
-            }
-            told.insert(purchases.filter { isRevenueCats($0) }, besides: purchase)
+    private mutating func askAppStore(_ purchase: PurchaseName) async throws {
+        guard let appStore = sync.clients.appStore else {
+            return tally.pass(purchase)
         }
-        tally.pass(purchase)
-    }
-
-    /// Whether nobody but RevenueCat can be asked about a purchase, and has told of it.
-    private func isRevenueCats(_ purchase: PurchaseName) -> Bool {
-        switch purchase.store {
-        case Source.appStore where sync.clients.appStore != nil: false
-        case Source.playStore where sync.clients.playStore != nil: false
-        default: (tally.entries[purchase]?.found ?? 0) > 0
-        }
-    }
-
-    /// Names of a customer that RevenueCat is asked by at most.
-    private static let nameLimit = 4
-
-    private mutating func ask(
-        _ appStore: StoreClients.AppStore,
-        about purchase: PurchaseName
-    ) async throws {
         let fetch = AppStoreFetch(
             appStore,
             of: purchase.originalID,
@@ -130,11 +92,13 @@ struct SyncRun {
         }
     }
 
-    private mutating func ask(
-        _ playStore: StoreClients.PlayStore,
-        about purchase: PurchaseName,
+    private mutating func askPlayStore(
+        _ purchase: PurchaseName,
         _ names: [PurchaseName]
     ) async throws {
+        guard let playStore = sync.clients.playStore else {
+            return tally.pass(purchase)
+        }
         for id in PlayFetch.ids(of: names) {
             let fetch = PlayFetch(playStore, of: id, now: sync.clock())
             if let fault = try await fetch.run({ try await takeOwn($0, of: purchase) }) {

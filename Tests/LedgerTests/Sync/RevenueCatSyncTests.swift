@@ -114,35 +114,6 @@ struct `A sync with RevenueCat` {
         }
     }
 
-    // rows 6.2 and 8.3: renewals that no webhook told of, where nobody else can be asked
-    @Test func `brings in a backfill what it knows of who owns a purchase`() async throws {
-        try await Self.ledger { scratch, api, sync in
-            let told = try Sample.json(
-                """
-                {"specversion":"1.0","id":"w1","source":"revenuecat","type":"purchase.completed",
-                 "subject":"purchase/app_store/t1","time":"\(Sample.day(1))",
-                 "data":{"transactionId":"t1","productId":"pro.month",
-                 "productKind":"auto_renewable","expiresAt":"\(Sample.day(31))","account":"alice"}}
-                """
-            )
-            let event = try Event(validating: told)
-            _ = try scratch.ledger.appender.record([Submission(event: event)])
-            try Self.tell(api)
-            func run() async throws -> BackfillAnswer {
-                try await StoreBackfill(sync, in: .production)
-                    .run(since: nil, isInterrupted: { false }, progress: { _, _, _ in })
-            }
-            #expect(try scratch.show("alice", at: Sample.day(40))["tier"]?.string == "free")
-            let answer = try await run()
-            #expect((answer.reconciled, answer.notAsked, answer.isWhole) == (1, 0, true))
-            #expect(try scratch.show("alice", at: Sample.day(40))["tier"]?.string == "pro")
-            // The control: of what it does not know nothing is told.
-            api.set(of: "alice")
-            let empty = try await run()
-            #expect((empty.completed, empty.reconciled, empty.notAsked) == (0, 0, 1))
-        }
-    }
-
     // Stores, rule 9: what it told before a fault counts
     @Test func `brings what it told before it wants no more questions`() async throws {
         try await Self.ledger(refusing: "/purchases") { scratch, api, sync in

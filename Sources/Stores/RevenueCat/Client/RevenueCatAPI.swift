@@ -39,9 +39,6 @@ package final class RevenueCatAPI: Sendable {
         self.clock = clock
     }
 
-    /// Whether it makes a customer of whom it does not know, as version 1 does.
-    package var makesCustomers: Bool { projectID == nil }
-
     /// When it may be asked again; nil: now.
     package var heldUntil: Instant? { caller.heldUntil }
 

@@ -63,13 +63,13 @@ extension PurchaseTimeline {
             && !verdicts.contains { $0.method == .storeAPI && !$0.isLate }
     }
 
-    /// Whether Google Play told of it, by its signature or as it was asked, it began less than three days before,
-    /// and nobody has told that it was acknowledged: then Google takes it back (Stores, rule 3).
+    /// Whether Google Play told of it, by its signature or as it was asked, it began less than three days before
+    /// and was not given back, and nobody has told that it was acknowledged: then Google takes it back (Stores, rule 3).
     ///
     /// Google alone names a purchase by its token and by its order. What RevenueCat's API tells of, its library
     /// acknowledges.
     package func awaitsAcknowledgement(at instant: Instant) -> Bool {
-        guard let first = periods.first, first.start <= instant,
+        guard let first = periods.first, first.start <= instant, first.revocations.isEmpty,
             instant < first.start.advanced(byMilliseconds: Self.acknowledgementLimit)
         else { return false }
         let isGoogles = store == Source.playStore && !facts[.purchaseLinked].isEmpty

@@ -142,7 +142,8 @@ extension Checkup {
                     "\(counts.unacknowledged) purchases are not acknowledged: Google takes them "
                         + "back after three days",
                     at: store.text,
-                    do: "configure playStore.serviceAccountFile; a server acknowledges them then"
+                    do: "configure playStore.serviceAccountFile, of an account that may manage "
+                        + "orders and subscriptions; a server acknowledges them then"
                 )
             }
         }

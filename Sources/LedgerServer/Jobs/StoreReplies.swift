@@ -8,6 +8,8 @@ struct StoreReplies {
     private(set) var holding: Set<Name> = []
     /// Those that answered no question, and why, by name: a key without rights lets no question through.
     private(set) var refusing: [(store: String, code: SyncedPurchase.Code)] = []
+    /// Those that did not permit what was asked of a purchase: an account may read, and not acknowledge.
+    private(set) var forbidding: Set<Name> = []
 
     init(_ purchases: [SyncedPurchase]) {
         let byStore = Dictionary(grouping: purchases) { purchase in
@@ -20,6 +22,7 @@ struct StoreReplies {
             if purchases.contains(where: { $0.code?.holdsUpAll == true }) {
                 holding.insert(Name(store))
             }
+            if codes.contains(.notPermitted) { forbidding.insert(Name(store)) }
             if !codes.contains(nil), let code = codes.first ?? nil {
                 refusing.append((store, code))
             }

@@ -22,6 +22,8 @@ struct StoreWatch: ScheduledJob {
         var starts: [Name: UInt64] = [:]
         /// Stores that could not be asked.
         var failing: Set<Name> = []
+        /// Stores that did not let us do what the look does, be it of one purchase.
+        var forbidding: Set<Name> = []
     }
 
     /// An hour.
@@ -115,7 +117,8 @@ struct StoreWatch: ScheduledJob {
             .union(replies.holding)
         var next = Progress(
             starts: doubts.next,
-            failing: held.union(replies.refusing.map { Name($0.store) })
+            failing: held.union(replies.refusing.map { Name($0.store) }),
+            forbidding: replies.forbidding
         )
         guard !held.isEmpty else { return (next.failing.isEmpty ? .done : .failed(), next) }
         for store in held { next.starts[store] = progress.starts[store] }
@@ -183,7 +186,7 @@ struct StoreWatch: ScheduledJob {
     /// Whether the look itself acknowledges what nobody did: Google may be asked, and the last look could.
     private func canAcknowledge(_ progress: Progress) -> Bool {
         service.stores.clients.playStore != nil
-            && !progress.failing.contains(Name(Source.playStore))
+            && !progress.failing.union(progress.forbidding).contains(Name(Source.playStore))
     }
 
     /// Whether nothing was recorded for long of a store, by itself or by who tells of all stores.

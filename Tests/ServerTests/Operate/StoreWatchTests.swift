@@ -85,36 +85,6 @@ struct `A store watch` {
         try await TestServer.with { server in
             try server.publishCatalog()
             let watch = StoreWatch(service: server.service, interval: .seconds(1))
-            func record(
-                _ purchase: String,
-                daysAgo: Int64,
-                _ types: [String],
-                method: String = "play_signature"
-            ) throws {
-                let time = noon.advanced(byMilliseconds: -daysAgo * Instant.millisecondsPerDay)
-                let data: [String: String] = [
-                    "purchase.completed": """
-                    "transactionId":"GPA.1","productId":"pro.life",\
-                    "productKind":"non_consumable","account":"ann"
-                    """,
-                    "verification.passed": #""method":"\#(method)""#,
-                    "purchase.linked": #""alias":"play_store/GPA.\#(purchase)""#,
-                    "purchase.acknowledged": #""transactionId":"GPA.1""#,
-                ]
-                let lines = types.map { type in
-                    """
-                    {"specversion":"1.0","id":"\(purchase)-\(type)","source":"play_store",\
-                    "type":"\(type)","subject":"purchase/play_store/\(purchase)",\
-                    "time":"\(time)","data":{\(data[type] ?? "")}}
-                    """
-                }
-                let events = try lines.map { line in
-                    Submission(
-                        event: try Event(validating: JSONValue(parsing: Array(line.utf8)))
-                    )
-                }
-                _ = try server.ledger.appender.record(events)
-            }
             func unacknowledged() async throws -> (told: Bool, count: Double?) {
                 await watch.look()
                 let answer = try await server.get("/metrics")
@@ -125,17 +95,117 @@ struct `A store watch` {
                 return (told, sample?.value)
             }
             let bought = ["purchase.completed", "verification.passed"]
+            func record(
+                _ purchase: String,
+                daysAgo: Int64 = 1,
+                _ types: [String],
+                method: String = "play_signature"
+            ) throws {
+                try Self.record(purchase, daysAgo, types, by: method, in: server)
+            }
             try record("old", daysAgo: 4, bought)
-            try record("done", daysAgo: 1, bought + ["purchase.acknowledged"])
+            try record("done", bought + ["purchase.acknowledged"])
+            try record("back", bought + ["revocation.refunded"])
             // RevenueCat tells of orders, and acknowledges.
-            try record("theirs", daysAgo: 1, bought, method: "store_api")
+            try record("theirs", bought, method: "store_api")
             #expect(try await unacknowledged() == (false, 0))
-            try record("new", daysAgo: 1, bought)
+            try record("new", bought)
             #expect(try await unacknowledged() == (true, 1))
             // Google's answer names a token and its order.
-            try record("asked", daysAgo: 1, bought + ["purchase.linked"], method: "store_api")
+            try record("asked", bought + ["purchase.linked"], method: "store_api")
             #expect(try await unacknowledged() == (true, 2))
         }
+    }
+
+    /// Records events of a purchase on Google Play, of so many days ago.
+    private static func record(
+        _ purchase: String,
+        _ daysAgo: Int64,
+        _ types: [String],
+        by method: String,
+        in server: TestServer
+    ) throws {
+        let time = noon.advanced(byMilliseconds: -daysAgo * Instant.millisecondsPerDay)
+        let data: [String: String] = [
+            "purchase.completed": """
+            "transactionId":"GPA.\(purchase)","productId":"pro.life",\
+            "productKind":"non_consumable","account":"ann"
+            """,
+            "verification.passed": #""method":"\#(method)""#,
+            "purchase.linked": #""alias":"play_store/GPA.\#(purchase)""#,
+            "purchase.acknowledged": #""transactionId":"GPA.\#(purchase)""#,
+            "revocation.refunded": #""transactionId":"GPA.\#(purchase)""#,
+        ]
+        let events = try types.map { type in
+            let line = """
+                {"specversion":"1.0","id":"\(purchase)-\(type)","source":"play_store",\
+                "type":"\(type)","subject":"purchase/play_store/\(purchase)",\
+                "time":"\(time)","data":{\(data[type] ?? "")}}
+                """
+            return Submission(
+                event: try Event(validating: JSONValue(parsing: Array(line.utf8)))
+            )
+        }
+        _ = try server.ledger.appender.record(events)
+    }
+
+    // Stores, rule 3: an account that may ask, and not acknowledge
+    @Test(arguments: [false, true])
+    func `tells of what Google does not let it acknowledge, whatever else it answers`(
+        isPermitted: Bool
+    ) async throws {
+        let (play, store) = (try SimulatedPlayAPI(), try SimulatedPlayStore())
+        let start = noon.advanced(byMilliseconds: -Instant.millisecondsPerDay)
+        for (token, state) in [("mine", "PENDING"), ("theirs", "ACKNOWLEDGED")] {
+            let answer = store.subscription(
+                order: "GPA.\(token)",
+                start: start,
+                end: noon.advanced(byMilliseconds: 30 * Instant.millisecondsPerDay),
+                .members(["acknowledgementState": .string("ACKNOWLEDGEMENT_STATE_" + state)])
+            )
+            play.set(answer, ofSubscription: token)
+        }
+        var setup = TestServer.Setup()
+        setup.stores.clients.playStore = try Self.google(play) { request in
+            !isPermitted && request.url.hasSuffix(":acknowledge") ? StoreResponse(status: 403) : nil
+        }
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            for purchase in ["mine", "theirs"] {
+                let types = ["purchase.completed", "verification.passed", "purchase.linked"]
+                try Self.record(purchase, 1, types, by: "store_api", in: server)
+            }
+            let watch = StoreWatch(service: server.service, interval: .seconds(1))
+            let (_, next) = await watch.look()
+            #expect(next.failing == [])
+            await watch.look(from: next)
+            let isTold = server.log.all.contains { $0.contains("were not acknowledged") }
+            #expect(isTold == !isPermitted)
+        }
+    }
+
+    /// Google Play's API; `answer`: in place of its own; nil: its own.
+    private static func google(
+        _ play: SimulatedPlayAPI,
+        answer: @escaping @Sendable (StoreRequest) -> StoreResponse?
+    ) throws -> StoreClients.PlayStore {
+        let now = noon
+        return StoreClients.PlayStore(
+            api: PlayDeveloperAPI(
+                try #require(ServiceAccount(json: play.serviceAccount)),
+                caller: StoreCaller(
+                    { request in
+                        if let given = answer(request) { return given }
+                        return await play.transport(request)
+                    },
+                    clock: { now },
+                    sleep: { _ in },
+                    random: { 0 }
+                ),
+                clock: { now }
+            ),
+            configuration: PlayConfiguration(packageNames: ["com.example.app"])
+        )
     }
 
     /// A server that may ask both stores, with a purchase of each of which they have not told; counts what
@@ -147,24 +217,11 @@ struct `A store watch` {
         let appStore = SimulatedAppStoreAPI(try AppStoreWorld.store()) { noon }
         let play = try SimulatedPlayAPI()
         let asked = Counted()
-        let now = noon
         var setup = try SyncWorld.setup(appStore)
-        setup.stores.clients.playStore = StoreClients.PlayStore(
-            api: PlayDeveloperAPI(
-                try #require(ServiceAccount(json: play.serviceAccount)),
-                caller: StoreCaller(
-                    { request in
-                        asked.count.withLock { $0 += 1 }
-                        return await play.transport(request)
-                    },
-                    clock: { now },
-                    sleep: { _ in },
-                    random: { 0 }
-                ),
-                clock: { now }
-            ),
-            configuration: PlayConfiguration(packageNames: ["com.example.app"])
-        )
+        setup.stores.clients.playStore = try google(play) { _ in
+            asked.count.withLock { $0 += 1 }
+            return nil
+        }
         try await TestServer.with(setup) { server in
             try server.publishCatalog()
             let ended = noon.advanced(byMilliseconds: -Instant.millisecondsPerDay)

@@ -130,6 +130,9 @@ extension RevenueCatAPI {
         guard let revenueCat = configuration.revenueCat, let key = revenueCat.apiKey else {
             return nil
         }
+        var policy = policy
+        // It counts over a minute (revenuecat.com/docs/api-v2): what says more is no number of seconds.
+        policy.longestWait = 60_000
         self.init(
             key: key,
             projectID: revenueCat.projectID,

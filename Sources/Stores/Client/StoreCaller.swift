@@ -33,6 +33,8 @@ package final class StoreCaller: Sendable {
         /// Milliseconds for which nothing is asked because the store was asked too often; it counts over an
         /// hour.
         package var longestClosing: Int64 = 3_600_000
+        /// Milliseconds that a store is taken to ask for at most, whatever it says.
+        package var longestWait = Instant.millisecondsPerDay
         /// Milliseconds of a store's time that may be used at once: questions are spaced behind it alone,
         /// for stores that count them count over an hour.
         package var credit: Int64 = 10_000
@@ -128,7 +130,8 @@ package final class StoreCaller: Sendable {
     private func fault(_ response: StoreResponse?, of host: Name) -> StoreFault {
         guard let response else { return StoreFault(.unavailable) }
         let now = clock()
-        let wait = response.headers["retry-after"].flatMap { RetryAfter.milliseconds($0, at: now) }
+        let wait = response.headers["retry-after"]
+            .flatMap { RetryAfter.milliseconds($0, at: now) }.map { min($0, policy.longestWait) }
         if let wait {
             let closed = now.advanced(byMilliseconds: min(wait, policy.longestClosing))
             state.withLock { state in

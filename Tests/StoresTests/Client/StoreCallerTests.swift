@@ -116,6 +116,14 @@ struct `A question to a store` {
         #expect(await Self.fault(patient)?.code == .rateLimited)
         long.pass(3_600_000)
         #expect(await Self.fault(patient) == nil)
+        // Of a store that counts over a minute no more than that is believed.
+        policy.longestWait = 60_000
+        let brief = Scripted(Self.response(429, "86400"), Self.response(200))
+        let hasty = brief.caller(policy)
+        let told = await Self.fault(hasty)
+        #expect(told == StoreFault(.rateLimited, status: 429, retryAfter: 60))
+        brief.pass(60_000)
+        #expect(await Self.fault(hasty) == nil)
         // The control: what one question cannot be answered for holds up no other.
         let ill = Scripted(Self.response(503, "60"), Self.response(200))
         let other = ill.caller(policy)

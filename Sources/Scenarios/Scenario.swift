@@ -23,6 +23,8 @@ package struct Scenario: Sendable {
         package var then: String?
         /// For good.
         package var later: String?
+        /// Whether tier and features are concerned, too.
+        package var isOfAccess = false
     }
 
     /// When every scenario begins.
@@ -63,8 +65,12 @@ package struct Scenario: Sendable {
         }
         untold = Untold()
         if let json = reader.value("untold") {
-            let reader = try ObjectReader(json, at: "untold", of: ["then", "later"])
-            untold = Untold(then: try reader.text("then"), later: try reader.text("later"))
+            let reader = try ObjectReader(json, at: "untold", of: ["then", "later", "access"])
+            untold = Untold(
+                then: try reader.text("then"),
+                later: try reader.text("later"),
+                isOfAccess: try reader.flag("access") ?? false
+            )
         }
         guard !steps.isEmpty, !expectations.isEmpty else {
             throw reader.fault("steps", "expected one or more, and one or more to expect")

@@ -85,7 +85,7 @@ extension ScenarioMessages {
             // Of an account's first purchase by its ids, which the account never made.
             var forged = SimulatedAppleAccount(step.account, token: customer.text, of: store)
             forged.buy(try Self.product(of: step), at: step.at)
-            let forger = try ScenarioRun.authority(around: step.at)
+            let forger = try forger ?? ScenarioRun.authority(around: step.at)
             add(.transaction(try forger.sign(forged.originals[0]), customer: customer), at: step.at)
         default: break
         }

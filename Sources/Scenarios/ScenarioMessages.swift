@@ -41,6 +41,8 @@ struct ScenarioMessages {
     let appStore: SimulatedAppStore
     let sandbox: SimulatedAppStore
     let playStore: SimulatedPlayStore
+    /// Signs what is forged; nil: somebody else each time.
+    let forger: SigningAuthority?
     private let scenario: String
     private(set) var messages: [ScenarioMessage] = []
     /// What accounts had bought from an instant on, in the order of time.
@@ -52,7 +54,8 @@ struct ScenarioMessages {
     /// Plays it all.
     ///
     /// - Throws: what signing throws, `InputFault` for a step about what is not there.
-    init(_ scenario: Scenario, _ keys: SimulatedKeys) throws {
+    init(_ scenario: Scenario, _ keys: SimulatedKeys, forger: SigningAuthority? = nil) throws {
+        self.forger = forger
         appStore = SimulatedAppStore(authority: keys.authority)
         sandbox = SimulatedAppStore(authority: keys.authority, environment: "Sandbox")
         playStore = keys.playStore

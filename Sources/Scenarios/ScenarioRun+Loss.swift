@@ -74,6 +74,11 @@ package struct ScenarioState: Sendable, Hashable {
     /// As `show` writes it.
     private let shown: JSONValue
 
+    /// Whether tier and features are the same.
+    package func hasAccess(of other: ScenarioState) -> Bool {
+        ["tier", "features"].allSatisfy { shown[$0] == other.shown[$0] }
+    }
+
     fileprivate init(of customer: CustomerID, at instant: Instant, in ledger: Ledger) throws {
         var state = try ledger.questions.show(
             CustomerQuestion(

@@ -16,11 +16,17 @@ package struct ScenarioRun {
 
     /// Plays the steps once; deliveries come after.
     ///
+    /// `forger`: signs what is forged; nil: somebody whom nobody trusts.
+    ///
     /// - Throws: `InputFault` for a step about what is not there.
-    package init(_ scenario: Scenario, keys: SimulatedKeys) throws {
+    package init(
+        _ scenario: Scenario,
+        keys: SimulatedKeys,
+        forger: SigningAuthority? = nil
+    ) throws {
         self.scenario = scenario
         self.keys = keys
-        played = try ScenarioMessages(scenario, keys)
+        played = try ScenarioMessages(scenario, keys, forger: forger)
     }
 
     /// Certificates that hold ten years before and after an instant.

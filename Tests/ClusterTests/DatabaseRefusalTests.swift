@@ -66,7 +66,7 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try journal.row().end.size == 0)
     }
 
-    @Test func `is neither read nor led by a program that is older`() throws {
+    @Test func `is not read by a program that is older`() throws {
         let cluster = try ScratchCluster()
         func format(_ number: Int64) throws {
             try PostgresServers.sql("UPDATE \(cluster.schema.name).ledger SET format = \(number)")

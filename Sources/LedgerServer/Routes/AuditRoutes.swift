@@ -71,8 +71,12 @@ extension RouteTable {
                 shape: .object(
                     [],
                     optional: [
-                        Shape.Member("customer", .identifier),
-                        Shape.Member("tokens", .list(.described(GivenToken.self))),
+                        Shape.Member("customer", .identifier, about: "Absent: everybody"),
+                        Shape.Member(
+                            "tokens",
+                            .list(.described(GivenToken.self)),
+                            about: "Decision tokens that are asked again"
+                        ),
                     ],
                     isClosed: true
                 ),

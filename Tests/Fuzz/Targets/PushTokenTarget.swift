@@ -130,12 +130,14 @@ struct PushTokenTarget: MutatingFuzzTarget {
                 && claims["email_verified"] == .bool(true),
             "it is of the account that was configured"
         )
-        let now = Double(Self.now.milliseconds) / 1000
-        func seconds(_ claim: String) -> Double? {
-            claims[claim].flatMap { Double($0.description) }
+        let now = Double(Self.now.milliseconds)
+        // What is less than a millisecond is passed over.
+        func date(_ claim: String) -> Double? {
+            claims[claim].flatMap { Double($0.description) }.map { ($0 * 1000).rounded(.down) }
         }
-        demand(seconds("exp").map { $0 > now } == true, "it has not ended")
-        demand((seconds("nbf") ?? now) <= now + 60, "it has begun")
+        demand(date("exp").map { $0 > now } == true, "it has not ended")
+        let latest = now + Double(SignedToken.skewMilliseconds)
+        demand(["nbf", "iat"].allSatisfy { date($0) ?? now <= latest }, "it has begun")
         PlantedFault.strike(audiences.count > 1)
     }
 }

@@ -10,6 +10,8 @@ struct `A scenario that lost a week` {
     private struct Differences {
         var then: [String] = []
         var later: [String] = []
+        /// Those of tier or features, whenever.
+        var access: [String] = []
 
         /// Of each week that a message was sent in.
         init(in run: ScenarioRun, isFetched: Bool = true) async throws {
@@ -19,6 +21,7 @@ struct `A scenario that lost a week` {
                 for (state, other) in zip(whole, left) where state != other {
                     let said = "\(other), where nothing was lost \(state)"
                     if state.at < week.upperBound { then.append(said) } else { later.append(said) }
+                    if !other.hasAccess(of: state) { access.append(said) }
                 }
             }
         }
@@ -37,6 +40,10 @@ struct `A scenario that lost a week` {
         #expect(
             differences.later.isEmpty == (scenario.untold.later == nil),
             "\(differences.later.first ?? "nothing differs")"
+        )
+        #expect(
+            differences.access.isEmpty == !scenario.untold.isOfAccess,
+            "\(differences.access.first ?? "nothing differs")"
         )
     }
 

@@ -88,12 +88,10 @@ struct `A scenario` {
 
     // the control: signed by the store, the same gives what it says
     @Test func `of what others signed ends otherwise where the store signed it`() async throws {
-        let path = Self.folder.appending(path: "foreign_chain.json")
-        let text = try String(contentsOf: path, encoding: .utf8)
-            .replacing("\"forge\"", with: "\"buy\"")
-        let scenario = try Scenario(parsing: Array(text.utf8))
-        let run = try ScenarioRun(scenario, keys: Self.keys.get())
-        let failures = try await run.run(ScenarioDelivery())
+        let keys = try Self.keys.get()
+        let scenario = try Self.scenario("foreign_chain.json")
+        let forged = try ScenarioRun(scenario, keys: keys, forger: keys.authority)
+        let failures = try await forged.run(ScenarioDelivery())
         #expect(failures.contains { $0.detail.hasPrefix("tier pro") })
     }
 

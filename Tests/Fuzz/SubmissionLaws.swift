@@ -7,7 +7,8 @@ extension Submission {
     /// (Stores, rules 5 to 7; Model, "Events").
     func demandLaws(source expected: String, evidence body: [UInt8]) {
         demand(!events.isEmpty, "something is kept of every message")
-        demand(nature == .signal && source == expected, "it is its store's")
+        // What a store says, by itself or asked.
+        demand(nature != .request && source == expected, "it is its store's")
         demand(Identifier.isValid(id), "its id is one")
         for (place, event) in events.enumerated() {
             // E1: the first event has the signal's own id.

@@ -21,7 +21,8 @@ struct PushTokenTarget: MutatingFuzzTarget {
     private static let modulusName = "MODULUS"
 
     init() throws {
-        store = try SimulatedPlayStore()
+        let store = try SimulatedPlayStore()
+        self.store = store
         identity = PlayPushIdentity(audience: store.audience, serviceAccount: store.serviceAccount)
         let keys = try JSONValue(parsing: Array(store.keySet().utf8))
         guard let key = keys["keys"]?.array?.first, let modulus = key["n"]?.string else {
@@ -58,10 +59,11 @@ struct PushTokenTarget: MutatingFuzzTarget {
     private struct NoKey: Error {}
 
     private static func jwk(_ key: P256.Signing.PublicKey) -> JSONValue {
-        let point = Array(key.rawRepresentation)
+        let point = key.rawRepresentation
+        let (x, y) = (Array(point.prefix(32)), Array(point.dropFirst(32)))
         return .members([
-            "kty": "EC", "crv": "P-256", "x": .string(Base64.encode(point[..<32].span, .url)),
-            "y": .string(Base64.encode(point[32...].span, .url)),
+            "kty": "EC", "crv": "P-256", "x": .string(Base64.encode(x.span, .url)),
+            "y": .string(Base64.encode(y.span, .url)),
         ])
     }
 

@@ -40,6 +40,21 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // Row Z17: it goes on answering, and says so.
+    @Test func `says how old its answers are where it hears of nobody`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 1)
+            for machine in [first, second] {
+                try await eventually("no age") { machine.node.answerAge == nil }
+            }
+            await second.halt()
+            try await eventually("an age") { second.node.answerAge ?? 0 >= 5 }
+            #expect(try second.mayUse(0))
+            second.begin()
+            try await eventually("no age again") { second.node.answerAge == nil }
+        }
+    }
+
     // A number that a machine reserved may be another name's by the time that it leads.
     @Test func `has nothing recorded under a name that was given up`() async throws {
         try await withMachines { machines in

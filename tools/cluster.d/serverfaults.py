@@ -1,6 +1,8 @@
 """What happens to three servers under clients that each wait, and to their PostgreSQL."""
+import base64
 import concurrent.futures
 import itertools
+import json
 import os
 import signal
 import time
@@ -12,6 +14,8 @@ CLIENTS = 4
 PATIENCE = 90
 # Seconds that the lease of a machine stands which nobody renews.
 LEASE = 5
+# Seconds after which a snapshot is old, where nothing else is configured.
+SNAPSHOT_SECONDS = 2_592_000
 
 
 def wait(condition, what, seconds=PATIENCE):
@@ -66,9 +70,7 @@ def away(cluster, clients, pair):
         while before != (before := count(clients)):
             time.sleep(7.0)
         for machine in cluster.machines.values():
-            status, _, _ = machine.ask("GET", "/v1/events?limit=1", cluster.key)
-            if status != 200:
-                raise Fault("without a database server %s answers a question with %d" % (machine.name, status))
+            says_its_age(cluster, machine)
         status, _, problem = cluster.machines["a"].ask(
             "POST", "/v1/customers/p/grants", cluster.key, {"grantId": "away", "tier": "pro"},
             {"Idempotency-Key": "away"}, timeout=60)
@@ -80,6 +82,28 @@ def away(cluster, clients, pair):
         for name in ("a", "b"):
             pair.signal(name, signal.SIGCONT)
     wait(lambda: count(clients) >= before + 4 * CLIENTS, "writes with the database back")
+    for machine in cluster.machines.values():
+        wait(lambda machine=machine: "Age" not in asked(cluster, machine, "/v1/events?limit=1")[0], "answers without an age")
+
+
+def asked(cluster, machine, path):
+    """Headers and body of a question's answer."""
+    status, headers, body = machine.ask("GET", path, cluster.key)
+    if status != 200:
+        raise Fault("server %s answers a question with %d" % (machine.name, status))
+    return headers, body
+
+
+def says_its_age(cluster, machine):
+    """What a machine answers that hears of nobody is marked as old, and what it signs is old sooner (row Z17)."""
+    headers, _ = asked(cluster, machine, "/v1/events?limit=1")
+    if int(headers.get("Age", 0)) < LEASE:
+        raise Fault("without a database server %s says an age of %s" % (machine.name, headers.get("Age")))
+    _, snapshot = asked(cluster, machine, "/v1/customers/p/snapshot")
+    payload = snapshot.split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    if claims["exp"] - claims["iat"] > SNAPSHOT_SECONDS - LEASE:
+        raise Fault("without a database server %s signs for %d seconds" % (machine.name, claims["exp"] - claims["iat"]))
 
 
 def refilled(cluster, chance):

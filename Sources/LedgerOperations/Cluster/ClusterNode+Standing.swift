@@ -61,6 +61,14 @@ extension ClusterNode {
         }
     }
 
+    /// Seconds since this node had all that was confirmed, where that is longer ago than who follows needs as a
+    /// rule: an answer of it is old then, and says so (row Z17); nil: it has it.
+    package var answerAge: Int64? {
+        let now = now
+        let age = state.withLock { now - ($0.wholeAt ?? 0) }
+        return age >= LeaseWatch.duration ? age / 1000 : nil
+    }
+
     /// The word for a cluster whose ledger went on elsewhere.
     private static let ended = "ended"
 

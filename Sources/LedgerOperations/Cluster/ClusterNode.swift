@@ -35,6 +35,8 @@ package final class ClusterNode: Sendable {
         var row: JournalRow?
         /// When a read or a renewal of it began that came to its end.
         var contactAt: Int64?
+        /// When a read began behind which this node had all that was confirmed; nil: none did.
+        var wholeAt: Int64?
         /// When the last renewal began that the journal confirmed, or the taking of the lease.
         var renewedAt: Int64 = 0
         /// A word for what keeps it from following; nil: nothing.
@@ -145,9 +147,9 @@ package final class ClusterNode: Sendable {
     }
 
     private func goOnFollowing(_ watch: inout LeaseWatch) throws {
-        let (row, readAt) = try copy()
+        let (row, readAt, isWhole) = try copy()
         try lookAtCommonFiles()
-        guard try open.directory.log.end().size >= follower.confirmed.size else { return }
+        guard isWhole else { return }
         if watch.note(row.lease, readAt: readAt) {
             try requireNobodyBeyond()
             try requireClock()
@@ -159,7 +161,9 @@ package final class ClusterNode: Sendable {
     }
 
     /// Copies what is confirmed of one page.
-    private func copy() throws -> (row: JournalRow, readAt: Int64) {
+    ///
+    /// - Returns: the row, when its read began, and whether this node has all that is confirmed.
+    private func copy() throws -> (row: JournalRow, readAt: Int64, isWhole: Bool) {
         let readAt = now
         let page = try follower.read()
         if page.row.end.generation != open.directory.vault.generation {
@@ -168,8 +172,9 @@ package final class ClusterNode: Sendable {
         } else if !page.batches.isEmpty {
             try open.ledger.appender.follow { try follower.copy(page) }
         }
-        state.withLock { $0.note(page.row, contactAt: readAt) }
-        return (page.row, readAt)
+        let isWhole = try open.directory.log.end().size >= follower.confirmed.size
+        state.withLock { $0.note(page.row, contactAt: readAt, isWhole: isWhole) }
+        return (page.row, readAt, isWhole)
     }
 
     /// Makes sure that what this node would record has times that others agree with, and that are believed here
@@ -230,7 +235,7 @@ package final class ClusterNode: Sendable {
         }
         try renew(leader)
         let row = try journal.row()
-        state.withLock { $0.note(row, contactAt: $0.renewedAt) }
+        state.withLock { $0.note(row, contactAt: $0.renewedAt, isWhole: true) }
         // As above.
         try? journal.announce(leader.announcement)
         try lookAtCommonFiles()
@@ -341,8 +346,9 @@ package final class ClusterNode: Sendable {
 }
 
 extension ClusterNode.State {
-    fileprivate mutating func note(_ row: JournalRow, contactAt: Int64) {
+    fileprivate mutating func note(_ row: JournalRow, contactAt: Int64, isWhole: Bool) {
         self.row = row
         self.contactAt = contactAt
+        if isWhole { wholeAt = contactAt }
     }
 }

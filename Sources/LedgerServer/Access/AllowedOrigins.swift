@@ -71,5 +71,5 @@ package struct AllowedOrigins: Sendable {
         + "Ledger-Min-Sequence"
     /// Headers of answers beyond those that every page may read.
     private static let exposed =
-        "ETag, Ledger-Sequence, Link, RateLimit, RateLimit-Policy, Request-Id, Retry-After"
+        "Age, ETag, Ledger-Sequence, Link, RateLimit, RateLimit-Policy, Request-Id, Retry-After"
 }

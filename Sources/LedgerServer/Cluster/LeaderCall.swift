@@ -34,7 +34,7 @@ struct LeaderCall: Sendable {
     ]
     /// Fields of an answer that its caller is told.
     private static let toldFields: Set<Name> = [
-        "ledger-sequence", "link", "location", "retry-after", "www-authenticate",
+        "age", "ledger-sequence", "link", "location", "retry-after", "www-authenticate",
         "content-disposition",
         // Of pages.
         "content-security-policy", "referrer-policy", "cross-origin-opener-policy", "x-robots-tag",

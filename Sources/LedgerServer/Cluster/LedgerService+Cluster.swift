@@ -64,12 +64,14 @@ extension LedgerService {
     /// Says of which history an answer's size is: who goes on at another machine, or after the cluster's
     /// database was restored, is told where that machine has other events (Several machines).
     ///
-    /// On one machine a size stays a bare number. Cost: nothing is read for the size that was told last, as most
-    /// questions are about the present.
+    /// On one machine a size stays a bare number. Where this one may lack what others have it says for how long:
+    /// `Age`, the seconds since it was known to lack nothing (row Z17; RFC 9111, section 5.1). Cost: nothing is read
+    /// for the size that was told last, as most questions are about the present.
     func nameHistory(of answer: inout Answer) async throws {
-        guard cluster != nil,
+        guard let cluster,
             let size = answer.headers[.ledgerSequence].flatMap({ UInt64($0) })
         else { return }
+        answer.headers[.age] = cluster.answerAge.map { String($0) }
         if let told = toldPlace.withLock(\.self), told.size == size {
             answer.headers[.ledgerSequence] = told.text
             return
@@ -80,6 +82,10 @@ extension LedgerService {
             if told.map({ $0.size < size }) ?? true { told = (size, text) }
         }
     }
+
+    /// Seconds until a snapshot that is signed now is old: sooner where this machine may lack what others have
+    /// (row Z17).
+    var snapshotSeconds: Int64 { max(0, snapshotLifetime - (cluster?.answerAge ?? 0)) }
 
     /// Makes sure that what was decided here was decided by who leads, before its caller is told.
     func confirmLease() async throws {

@@ -54,7 +54,7 @@ extension RouteTable {
     private static func sign(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let question = try call.question()
         try await service.require(call.minimumSequence())
-        let lifetime = service.snapshotLifetime
+        let lifetime = service.snapshotSeconds
         let (text, size) = try await service.computing {
             let claims = try service.ledger.questions.snapshotClaims(question, lifetime: lifetime)
             let key = try service.ledger.prover.snapshotKey(at: call.now)

@@ -71,6 +71,14 @@ package protocol ClusterContents: Sendable {
 
     /// Who was there of late, by name.
     func members() throws -> [ClusterMember]
+
+    /// Has a node's name for as long as this one is connected; again, where it has it.
+    ///
+    /// - Returns: false where another process has it.
+    func holdName(_ name: String) throws -> Bool
+
+    /// Has it no longer.
+    func giveUpName()
 }
 
 extension ClusterContents {

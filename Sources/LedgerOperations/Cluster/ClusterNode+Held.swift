@@ -70,6 +70,8 @@ extension ClusterNode {
     }
 
     private func meetOthers(at now: Int64) throws {
+        // Anew, where the connection is another one; who has it meanwhile began behind this one.
+        _ = try journal.holdName(name)
         try journal.note(
             ClusterMember(
                 name: self.name,

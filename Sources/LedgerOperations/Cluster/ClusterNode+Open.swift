@@ -1,3 +1,4 @@
+import Dispatch
 import DurableFiles
 package import EventLog
 import LMDBStorage
@@ -68,6 +69,34 @@ extension ClusterNode {
         }
     }
 
+    /// How often it is asked, a moment apart, whether whoever had the name before has ended.
+    private static let nameAttempts = 20
+    private static let nameInterval = DispatchTimeInterval.milliseconds(100)
+
+    /// Makes sure that no other process has this node's name: each would take the other's lease for its own, and
+    /// pass nothing on.
+    ///
+    /// One that was not seen of late has it no more, whatever connection of it the database has yet.
+    private static func requireName(
+        of file: ClusterFile,
+        in journal: any ClusterContents,
+        at path: String
+    ) throws {
+        for _ in 0..<nameAttempts {
+            guard try !journal.holdName(file.node),
+                let other = try journal.members().first(where: { $0.name == file.node }),
+                other.age * 1000 < LeaseWatch.duration
+            else { return }
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + nameInterval)
+        }
+        throw OperationFault(
+            .configuration,
+            "another machine that runs has the name \(file.node)",
+            place: path + "/" + ClusterFile.name,
+            hint: "give each machine a name of its own there"
+        )
+    }
+
     private static func opened(
         at path: String,
         as file: ClusterFile,
@@ -77,6 +106,7 @@ extension ClusterNode {
     ) throws -> ClusterNode {
         let node = try ClusterNode(at: path, as: file, of: journal, options: options)
         do {
+            try requireName(of: file, in: journal, at: path)
             try node.reach(row.confirmedSize, generation: row.end.generation)
             // A key that was revoked elsewhere meanwhile lets nobody in here; a database that was restored says
             // nothing of that.

@@ -282,10 +282,12 @@ package final class ClusterNode: Sendable {
 
     // MARK: Ending
 
-    /// Has another machine lead at once, once ``run(tell:isEnded:)`` has ended: nothing is appended here any more.
+    /// Has another machine lead at once, once ``run(tell:isEnded:)`` has ended: nothing is appended here any more,
+    /// and the name is free.
     ///
     /// May block for the journal; where it does not answer, the lease ends by itself.
     package func resign() {
+        defer { journal.giveUpName() }
         guard let leader = log.leading else { return }
         log.follow()
         leader.resign()

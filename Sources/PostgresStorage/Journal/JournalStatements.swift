@@ -98,7 +98,7 @@ struct JournalStatements: Sendable {
 struct CommonStatements: Sendable {
     typealias Text = PostgresConnection.StaticText
 
-    let keepCheckpoint, held, hold, rehold, nodes, noteNode: Text
+    let keepCheckpoint, held, hold, rehold, nodes, noteNode, holdName, forgetNode: Text
 
     init(_ schema: JournalSchema) {
         let name = schema.name
@@ -143,6 +143,28 @@ struct CommonStatements: Sendable {
               SELECT $1::text, $2::text, $3::bigint, $4::bigint, clock_timestamp() FROM quick
             ON CONFLICT (name) DO UPDATE SET address = $2, size = $3, generation = $4,
               seen = clock_timestamp()
+            """
+        )
+        // A session's lock, which goes with its connection; taken twice it would count.
+        holdName = Text(
+            "hold_name",
+            """
+            SELECT CASE WHEN EXISTS (
+                SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+                  AND (classid::bigint << 32 | objid::bigint) = key
+              ) THEN true ELSE pg_try_advisory_lock(key) END
+            FROM (SELECT hashtextextended('\(name)/' || $1, 0) AS key) AS wanted
+            """
+        )
+        forgetNode = Text(
+            "forget_node",
+            """
+            \(waiting), gone AS (
+              DELETE FROM \(name).node n USING waits
+              WHERE n.name = $1 AND n.seen < clock_timestamp() - $2::bigint * interval '1 second'
+              RETURNING n.name
+            ), copies AS (DELETE FROM \(name).held h USING gone WHERE h.kind = $3)
+            SELECT name FROM gone
             """
         )
     }

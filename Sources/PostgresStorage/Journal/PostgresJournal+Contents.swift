@@ -169,4 +169,28 @@ extension PostgresJournal: ClusterContents {
             )
         }
     }
+
+    /// See ``ClusterContents``.
+    package func holdName(_ name: String) throws -> Bool {
+        try read([PostgresConnection.Command(sql.common.holdName, [.text(name)])])[0].first?
+            .isTrue(0) == true
+    }
+
+    /// See ``ClusterContents``.
+    package func giveUpName() { reading.drop() }
+
+    /// Forgets a machine that was taken out for good, with what it said of the copies that it made.
+    ///
+    /// `quiet`: how many seconds it must not have been seen.
+    ///
+    /// - Returns: false where it was, or there is none of that name: nothing was changed.
+    package func forget(_ name: String, unseenFor quiet: Int64) throws -> Bool {
+        let copies = ClusterMember.copiesName(of: name)
+        return try !keep(
+            PostgresConnection.Command(
+                sql.common.forgetNode,
+                [.text(name), .integer(quiet), .text(copies)]
+            )
+        ).isEmpty
+    }
 }

@@ -8,7 +8,7 @@ package final class PostgresJournal: ClusterJournal {
     let text: String
     let limits: Limits
     private let changing: PostgresLine
-    private let reading: PostgresLine
+    let reading: PostgresLine
     private let listening: PostgresLine
     let schema: JournalSchema
     let sql: JournalStatements

@@ -70,10 +70,11 @@ final class Machines: Sendable {
 
     /// Opens one, which does not run yet.
     ///
-    /// `user`: the role by which it reaches the database. `patience`: milliseconds until it gives a change up. `ahead`:
+    /// `place`: whose directory it has; nil: its own. `user`: the role by which it reaches the database. `patience`: milliseconds until it gives a change up. `ahead`:
     /// how far its clock is, in milliseconds.
     func open(
         _ name: String,
+        at place: String? = nil,
         as user: String = "postgres",
         contactSeconds: Int64 = ClusterFile.standardContactSeconds,
         patience: Int64? = nil,
@@ -81,10 +82,11 @@ final class Machines: Sendable {
     ) throws -> Machine {
         var limits = PostgresJournal.Limits()
         if let patience { limits.changeMilliseconds = patience }
-        var options = OpenLedger.Options(key: .file(path(name) + "/key"))
+        let path = path(place ?? name)
+        var options = OpenLedger.Options(key: .file(path + "/key"))
         options.clock = { SystemClock.now().advanced(byMilliseconds: ahead()) }
         let node = try ClusterNode.open(
-            at: path(name),
+            at: path,
             as: file(of: name, contactSeconds: contactSeconds),
             of: PostgresJournal(
                 PostgresServers.place(user: user),

@@ -52,7 +52,7 @@ enum CommandPaths {
         "--thresholds", "--tier", "--time", "--token",
         "--transaction", "--type", "--undo", "--unit", "--until", "--until-sequence",
         "--window-minutes", "--witness", "--zone", "<alias>", "<customer>", "<feature>",
-        "<grant-id>", "<id>",
+        "<grant-id>", "<id>", "<node>",
         "<kind>", "<purchase>", "<sequence>", "<subcommands>", "<topics>", "<transaction>",
         "<trial-id>",
         "cluster init --from", "events --from", "events --to", "export --from", "export --to",

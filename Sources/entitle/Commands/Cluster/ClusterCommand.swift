@@ -10,7 +10,7 @@ struct ClusterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cluster",
         abstract: "Several machines: one log in PostgreSQL for all of them.",
-        subcommands: [Check.self, Init.self, Leave.self, Status.self]
+        subcommands: [Check.self, Forget.self, Init.self, Leave.self, Status.self]
     )
 
     /// The command `entitle cluster check`.

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Encodings
+import EventLog
+import LedgerOperations
+import PostgresStorage
+
+extension ClusterCommand {
+    /// The command `entitle cluster forget`.
+    struct Forget: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forgets a machine that was taken out of a cluster for good.",
+            discussion: HelpText.discussion(
+                """
+                Receipts of erasures name each machine that did not follow, since what was erased can be read on \
+                its disk with the master key, and the backups and exports that it made. Wipe that disk and \
+                those first: no receipt names them any more. A machine that runs is not forgotten.
+                """,
+                examples: "entitle cluster forget c --postgres service=ledger"
+            )
+        )
+
+        @Argument(help: "The machine's name.") var node: String
+        @OptionGroup var cluster: ClusterOptions
+        @Flag(help: "One JSON document on standard output.") var json = false
+
+        /// Seconds that it must not have been seen; one that runs says each second that it is there.
+        private static let quiet: Int64 = 10
+
+        func run() throws {
+            let journal = PostgresJournal(cluster.postgres, schema: try cluster.place())
+            do {
+                guard let known = try journal.members().first(where: { $0.name == node }) else {
+                    throw OperationFault(
+                        .usage,
+                        "the cluster has no machine \(node)",
+                        place: "node",
+                        hint: "`entitle cluster status` names its machines"
+                    )
+                }
+                guard try journal.forget(node, unseenFor: Self.quiet) else {
+                    throw OperationFault(
+                        .init("still_running", .tryAgain),
+                        "the machine \(node) was seen \(known.age) seconds ago",
+                        place: "node",
+                        hint: "end its server, and try again \(Self.quiet) seconds later"
+                    )
+                }
+            } catch let fault as JournalFault {
+                throw OperationFault(fault)
+            }
+            if json {
+                Terminal.line(.members(["node": .string(node)]))
+            } else {
+                Terminal.line("\(node) is no machine of the cluster any more")
+            }
+        }
+    }
+}

@@ -43,6 +43,43 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try append(sample, to: cluster).committed().0.size == 2)
     }
 
+    @Test func `is not reached where its certificate does not verify`() throws {
+        let port = try #require(PostgresServers.securePort)
+        let folder = try #require(PostgresServers.folder)
+        func place(_ host: String, root: String) -> String {
+            "host=\(host) hostaddr=127.0.0.1 port=\(port) user=postgres dbname=postgres "
+                + "sslmode=verify-full sslrootcert=\(folder)/\(root).crt"
+        }
+        // The control: it is reached, and over TLS.
+        let trusted = try PostgresConnection(place("localhost", root: "root"), within: 10)
+        let sql = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+        let asked = try trusted.exchange([.init(.init("", sql))], within: 10_000)
+        guard case .rows(let rows) = asked.replies[0] else { throw Absent() }
+        #expect(try rows[0].isTrue(0))
+        // Signed by nobody who is trusted; of another host.
+        for place in [place("localhost", root: "other"), place("elsewhere", root: "root")] {
+            #expect {
+                _ = try PostgresConnection(place, within: 10)
+            } throws: {
+                ($0 as? PostgresFault)?.code == .unreachable
+            }
+            let journal = PostgresJournal(place, schema: PostgresServers.newSchema())
+            #expect {
+                _ = try journal.row()
+            } throws: {
+                ($0 as? JournalFault)?.code == .unavailable
+            }
+            let findings = ClusterCheck.findings(
+                of: place,
+                schema: PostgresServers.newSchema(),
+                now: Int64(Date().timeIntervalSince1970 * 1000)
+            )
+            #expect(findings.map(\.code) == [.unreachable])
+        }
+    }
+
+    private struct Absent: Error {}
+
     @Test func `is reached again once it takes connections`() throws {
         let cluster = try ScratchCluster()
         let (name, role) = (cluster.schema.name, "few_\(cluster.schema.name)")

@@ -2,16 +2,18 @@
 """A PostgreSQL primary and a synchronous standby on Unix sockets, in a folder of their own.
 
 pair.py FOLDER start [--while PID] [--asynchronous]   makes and starts both; prints nothing
+pair.py FOLDER secure                                 makes and starts `t` beside them; prints its port
 pair.py FOLDER do ACTION SERVER                       ACTION: start, stop, kill, freeze, thaw, promote
 pair.py FOLDER remove                                 stops both and removes the folder
 
 SERVER is `a` (the primary at first, port 5432) or `b` (port 5433); tools/cluster makes a third, `c` (5434). As root all
-run as the user `postgres`. With --while they end, and the folder goes, once that process is gone. Exit 69: there is
+run as the user `postgres`. `t` speaks TLS on a port of this machine, as `localhost`: its root is FOLDER/root.crt, that of
+nobody FOLDER/other.crt. With --while they end, and the folder goes, once that process is gone. Exit 69: there is
 no PostgreSQL 15 or newer here.
 """
-import argparse, glob, os, pwd, shutil, signal, subprocess, sys, time
+import argparse, glob, os, pwd, shutil, signal, socket, subprocess, sys, time
 
-PORTS = {"a": 5432, "b": 5433, "c": 5434}
+PORTS = {"a": 5432, "b": 5433, "c": 5434, "t": 5435}
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{folder}'
@@ -78,8 +80,7 @@ class Pair:
         if os.getuid() == 0:
             user = pwd.getpwnam("postgres")
             os.chown(self.folder, user.pw_uid, user.pw_gid)
-        self.run(f"{self.bin}/initdb", "-D", self.data("a"), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8",
-                 "--data-checksums")
+        self.begin("a")
         self.settings("a")
         self.start("a")
         self.copy("a", "b")
@@ -87,6 +88,27 @@ class Pair:
         if synchronous:
             self.name_standby("a", "b")
             self.wait(lambda: "sync" in self.sql("a", "SELECT sync_state FROM pg_stat_replication"), "a standby")
+
+    def begin(self, name):
+        """Makes a server's directory."""
+        self.run(f"{self.bin}/initdb", "-D", self.data(name), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8",
+                 "--data-checksums")
+
+    def secure(self):
+        """Makes and starts a server that speaks TLS on a port of this machine, which it returns."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            PORTS["t"] = free.getsockname()[1]
+        self.begin("t")
+        for name in ("root", "other"):
+            self.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                     "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                     "-keyout", f"{self.data('t')}/{name}.key", "-out", f"{self.data('t')}/{name}.crt")
+            # The directory above lets nobody else in.
+            shutil.copyfile(f"{self.data('t')}/{name}.crt", f"{self.folder}/{name}.crt")
+        self.settings("t", "listen_addresses = 'localhost'\nssl = on\nssl_cert_file = 'root.crt'\nssl_key_file = 'root.key'\n")
+        self.start("t")
+        return PORTS["t"]
 
     def copy(self, source, target):
         """Makes a server a standby of another one, from the beginning."""
@@ -99,9 +121,9 @@ class Pair:
                        f" application_name={target}'\n")
             file.write("synchronous_standby_names = ''\n")
 
-    def settings(self, name):
+    def settings(self, name, others=""):
         with open(self.data(name) + "/pair.conf", "w") as file:
-            file.write(SETTINGS.format(folder=self.folder, port=PORTS[name], name=name))
+            file.write(SETTINGS.format(folder=self.folder, port=PORTS[name], name=name) + others)
         with open(self.data(name) + "/postgresql.conf", "a") as file:
             file.write("include 'pair.conf'\n")
         if os.getuid() == 0:
@@ -202,7 +224,7 @@ def watch(pair, pid):
 def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("folder")
-    words.add_argument("command", choices=["start", "do", "remove"])
+    words.add_argument("command", choices=["start", "secure", "do", "remove"])
     words.add_argument("action", nargs="?")
     words.add_argument("server", nargs="?", choices=list(PORTS))
     words.add_argument("--while", dest="pid", type=int)
@@ -218,6 +240,8 @@ def main():
             os.makedirs(pair.folder, exist_ok=True)
             watch(pair, given.pid)
         pair.make(synchronous=not given.asynchronous)
+    elif given.command == "secure":
+        print(pair.secure())
     elif given.command == "do":
         pair.act(given.action, given.server)
     else:

@@ -156,7 +156,7 @@ def left(cluster, root):
     """The cluster ends: one directory goes on alone, while the machines that run only read.
 
     `root`: of all that was recorded. Returns what is wrong."""
-    first, _, last = cluster.machines.values()
+    first, gone, last = cluster.machines.values()
     first.start()
     cluster.tool.ask(last.ledger, "cluster", "leave", "--end-cluster")
     found = []
@@ -180,7 +180,54 @@ def left(cluster, root):
     cluster.tool.ask(last.ledger, "grant", "p", "--tier", "pro", "--reason", "alone")
     if cluster.tool.run(first.ledger, "cluster", "leave", "--end-cluster").returncode == 0:
         found.append("a second directory goes on")
+    found += forgotten(cluster, runs=first.name, gone=gone.name)
     first.stop()
+    return found
+
+
+def forgotten(cluster, runs, gone):
+    """A machine that was taken out is forgotten, one that runs is not. Returns what is wrong."""
+    def forget(name):
+        return cluster.tool.run_plain("cluster", "forget", name, "--postgres", cluster.postgres).returncode
+    found = []
+    wait(lambda: forget(gone) == 0, "a machine to be forgotten", 20)
+    if forget(runs) != 75:
+        found.append("a machine that runs is forgotten")
+    if forget(gone) != 64:
+        found.append("a machine that is not there is forgotten")
+    names = [node["node"] for node in cluster.status()["nodes"]]
+    if gone in names or runs not in names:
+        found.append("of the machines there are left: %s" % names)
+    return found
+
+
+def led_to_itself(cluster, pair, primary):
+    """Who leads says an address that leads to another machine: what that one passes on comes back to it, and ends.
+
+    Returns what is wrong."""
+    leader = cluster.leader()
+    machine = next(one for one in cluster.machines.values() if one is not leader)
+
+    def point_to(address):
+        pair.sql(primary, "UPDATE entitlement_ledger.ledger SET address = '%s'" % address)
+
+    def grant():
+        return machine.ask("POST", "/v1/customers/p/grants", cluster.key, {"grantId": "itself", "tier": "pro"},
+                           {"Idempotency-Key": "itself"})
+    found = []
+    point_to(machine.address)
+    try:
+        wait(lambda: grant()[2].get("code") == "no_leader", "an end to what is passed on", 20)
+        if grant()[0] != 503:
+            found.append("what comes back to a machine is answered with %s" % (grant(),))
+    except Fault as fault:
+        found.append("%s: %s" % (fault, grant()))
+    point_to(leader.address)
+    try:
+        # The control: with the right address it is recorded.
+        wait(lambda: grant()[0] == 200, "a grant that is passed on", 20)
+    except Fault as fault:
+        found.append("%s: %s" % (fault, grant()))
     return found
 
 

@@ -20,8 +20,8 @@ from erasures import Erasures
 from harness.report import Fault
 from harness.server import UNLIMITED, exchange
 from restores import is_level, restored
-from serverfaults import CLIENTS, LEASE, PATIENCE, away, ended, keys_changed, known, left, refilled, stopped, \
-    wait
+from serverfaults import CLIENTS, LEASE, PATIENCE, away, ended, keys_changed, known, led_to_itself, left, refilled, \
+    stopped, wait
 import consoles
 import http.client
 import receivers
@@ -266,6 +266,7 @@ def run(tool, folder, pair, chance, kills):
         erasures.without_one()
         refilled(cluster, chance)
         changed = keys_changed(cluster) + known(cluster) + consoles.check(cluster)
+        changed += led_to_itself(cluster, pair, primary_of(pair))
         for client in clients:
             client.ending.set()
         for client in clients:

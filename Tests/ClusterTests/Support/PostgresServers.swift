@@ -10,9 +10,15 @@ enum PostgresServers {
     /// Where they are; nil: there is no PostgreSQL here.
     static let folder: String? = {
         let folder = "/tmp/elpg-\(ProcessInfo.processInfo.processIdentifier)"
-        return run([folder, "start", "--while", "\(ProcessInfo.processInfo.processIdentifier)"])
-            ? folder : nil
+        let words = [folder, "start", "--while", "\(ProcessInfo.processInfo.processIdentifier)"]
+        return run(words) == nil ? nil : folder
     }()
+
+    /// The port of a server of this machine that speaks TLS; nil: there is none.
+    ///
+    /// `root.crt` in the folder is its root, `other.crt` is nobody's.
+    static let securePort: Int? = folder.flatMap { run([$0, "secure"]) }
+        .flatMap { Int($0.filter(\.isNumber)) }
 
     static let isThere = isInstalled && folder != nil
     static let reason: Comment = "no PostgreSQL 15 is installed: tools/setup --tests does it"
@@ -60,7 +66,8 @@ enum PostgresServers {
         }
     }
 
-    private static func run(_ words: [String]) -> Bool {
+    /// - Returns: what it printed; nil: it failed.
+    private static func run(_ words: [String]) -> String? {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         let root = URL(filePath: #filePath).deletingLastPathComponent()
@@ -68,9 +75,12 @@ enum PostgresServers {
         let script = root.appending(path: "tools/cluster.d/pair.py").path(percentEncoded: false)
         process.arguments = ["python3", "-B", script] + words
         process.standardInput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
+        let output = Pipe()
+        process.standardOutput = output
+        guard (try? process.run()) != nil else { return nil }
+        let printed = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        return process.terminationStatus == 0
+        return process.terminationStatus == 0 ? String(decoding: printed, as: UTF8.self) : nil
     }
 
     /// Runs a statement as the database's owner.

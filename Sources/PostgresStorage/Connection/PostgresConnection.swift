@@ -221,6 +221,8 @@ package final class PostgresConnection: @unchecked Sendable {
         let values = command.values.map(\.encoded)
         // One buffer, so that all pointers live for the call.
         var all: [UInt8] = []
+        // Fits: values of one commit, which stand in memory.
+        all.reserveCapacity(values.reduce(0) { $0 + ($1?.count ?? 0) + 1 })
         var starts: [Int?] = []
         for value in values {
             starts.append(value == nil ? nil : all.count)

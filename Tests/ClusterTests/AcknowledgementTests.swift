@@ -183,6 +183,40 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try cluster.journal.row().end.size == 0)
     }
 
+    @Test func `keeps nothing beside the log, either, where no standby is named`() async throws {
+        let cluster = try ScratchCluster()
+        let deliveries = PostgresDeliveries(PostgresServers.place(), schema: cluster.schema)
+        let change = DeliveriesChange(stamp: [1])
+        let held: (journal: PostgresJournal, name: String) = (cluster.journal, "a file")
+        try Self.nameStandby("")
+        try await eventually("nobody is named") { try Self.namedStandby() == "" }
+        let attempts: [() throws -> Bool] = [
+            { try deliveries.write(change, insteadOf: nil) },
+            { try held.journal.hold([1], as: held.name, insteadOf: nil) },
+        ]
+        for attempt in attempts {
+            #expect {
+                try attempt()
+            } throws: {
+                ($0 as? JournalFault)?.code == .notSynchronous
+            }
+        }
+        #expect(try deliveries.deliveryStamp() == nil)
+        #expect(try held.journal.held(held.name) == nil)
+        // The control: with a standby the same is taken.
+        try Self.nameStandby("b")
+        try await eventually("a standby is named") { try Self.namedStandby() == "b" }
+        for attempt in attempts {
+            try await eventually("it is taken") {
+                // Its connection may have to read first whom it waits for.
+                do { return try attempt() } catch let fault as JournalFault
+                    where fault.code == .notSynchronous
+                { return false }
+            }
+        }
+        #expect(try deliveries.deliveryStamp() == [1])
+    }
+
     private static func namedStandby() throws -> String {
         try PostgresServers.sql("SELECT current_setting('synchronous_standby_names')")[0].text(0)
     }

@@ -46,7 +46,8 @@ package final class PostgresDeliveries: ClusterDeliveries {
         }
     }
 
-    /// See ``ClusterDeliveries``: one statement, and so one transaction, which waits for the standby.
+    /// See ``ClusterDeliveries``: one statement, and so one transaction, which waits for the standby and is refused
+    /// where none is named.
     package func write(_ change: DeliveriesChange, insteadOf stamp: [UInt8]?) throws -> Bool {
         let command = PostgresConnection.Command(
             stamp == nil ? sql.begin : sql.write,
@@ -57,39 +58,24 @@ package final class PostgresDeliveries: ClusterDeliveries {
                 .byteArrays(change.pages.map(\.bytes)),
             ]
         )
-        return try !rows(command).isEmpty
+        return try !line.keep(
+            command,
+            askingBehind: sql.isSynchronous,
+            within: Self.milliseconds
+        ).isEmpty
     }
 
     private func rows(_ command: PostgresConnection.Command) throws -> [PostgresRow] {
-        let replies: PostgresConnection.Replies
-        do {
-            replies = try line.exchange([command], within: Self.milliseconds)
-        } catch {
-            throw JournalFault(.unavailable, error.message)
-        }
-        switch replies.replies[0] {
-        case .refused(let refusal):
-            line.drop()
-            throw JournalFault(refusal)
-        case .rows(let rows):
-            // A wait for the standby that was cancelled looks like a success but for this.
-            guard replies.warnings.isEmpty else {
-                line.drop()
-                throw JournalFault(
-                    .unavailable,
-                    "PostgreSQL warned of the commit (\(replies.warnings[0]))"
-                )
-            }
-            return rows
-        }
+        try line.rows(of: [command], within: Self.milliseconds)[0]
     }
 
     private struct Statements: Sendable {
         typealias Text = PostgresConnection.StaticText
 
-        let stamp, state, pages, begin, write: Text
+        let stamp, state, pages, begin, write, isSynchronous: Text
 
         init(_ schema: JournalSchema) {
+            isSynchronous = schema.isSynchronous
             let held = schema.name + ".held"
             stamp = Text(
                 "delivery_stamp",
@@ -106,11 +92,10 @@ package final class PostgresDeliveries: ClusterDeliveries {
                 ORDER BY id LIMIT $2
                 """
             )
-            // All of it stands or falls with the stamp. That no caller's setting lets the commit go before the
-            // standby has it is said where it takes effect.
+            // All of it stands or falls with the stamp.
             func changing(_ fence: String) -> String {
                 """
-                WITH fence AS (\(fence)), state AS (
+                \(schema.waiting), fence AS (\(fence)), state AS (
                   INSERT INTO \(held) SELECT 'delivery state'::text, ''::bytea, $3 FROM fence WHERE $3 IS NOT NULL
                   ON CONFLICT (kind, id) DO UPDATE SET bytes = excluded.bytes
                 ), gone AS (
@@ -125,7 +110,7 @@ package final class PostgresDeliveries: ClusterDeliveries {
                   FROM fence, unnest($6, $7) AS page(id, bytes)
                   ON CONFLICT (kind, id) DO UPDATE SET bytes = excluded.bytes
                 )
-                SELECT set_config('synchronous_commit', 'on', true) FROM fence
+                SELECT 1 FROM fence, waits
                 """
             }
             begin = Text(

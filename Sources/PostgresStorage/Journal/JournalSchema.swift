@@ -137,6 +137,17 @@ package struct JournalSchema: Sendable, Hashable {
         "WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())"
     }
 
+    /// Asks behind a commit whether a standby is named yet, or none need be.
+    var isSynchronous: PostgresConnection.StaticText {
+        PostgresConnection.StaticText(
+            "is_synchronous",
+            """
+            SELECT btrim(current_setting('synchronous_standby_names')) <> ''
+              OR allows_asynchronous FROM \(name).ledger
+            """
+        )
+    }
+
     /// Whether the row is what a change was decided on: the fence.
     private var isKnown: String {
         """

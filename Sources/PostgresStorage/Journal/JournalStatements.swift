@@ -21,13 +21,7 @@ struct JournalStatements: Sendable {
             "SELECT * FROM \(name).append($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)"
         )
         rotate = Self.rotate(name)
-        isSynchronous = Text(
-            "is_synchronous",
-            """
-            SELECT btrim(current_setting('synchronous_standby_names')) <> ''
-              OR allows_asynchronous FROM \(name).ledger
-            """
-        )
+        isSynchronous = schema.isSynchronous
         row = Text("row", "SELECT * FROM \(name).row")
         clock = Text("clock", Self.now)
         // As many as fit a page, at least one.

@@ -309,57 +309,16 @@ package final class PostgresJournal: ClusterJournal {
     }
 
     func read(_ commands: [PostgresConnection.Command]) throws -> [[PostgresRow]] {
-        try rows(of: ask(commands, over: reading, within: limits.readMilliseconds), reading)
+        try reading.rows(of: commands, within: limits.readMilliseconds)
     }
 
-    /// Changes something beside the row: it is durable on a second machine when this returns.
-    ///
-    /// - Throws: ``JournalFault``; `unavailable` also where nobody knows whether it is.
+    /// Changes something beside the row, see `PostgresLine`.
     func keep(_ command: PostgresConnection.Command) throws -> [PostgresRow] {
-        let replies = try ask(
-            [command, PostgresConnection.Command(sql.isSynchronous)],
-            over: changing,
+        try changing.keep(
+            command,
+            askingBehind: sql.isSynchronous,
             within: limits.changeMilliseconds
         )
-        guard replies.warnings.isEmpty else {
-            throw JournalFault(
-                .unavailable,
-                "PostgreSQL warned of the commit (\(replies.warnings[0]))"
-            )
-        }
-        let found = try rows(of: replies, changing)
-        // As for the row itself.
-        guard try found[1].first?.isTrue(0) == true else {
-            throw JournalFault(.unavailable, "no synchronous standby is named behind the commit")
-        }
-        return found[0]
-    }
-
-    private func ask(
-        _ commands: [PostgresConnection.Command],
-        over line: PostgresLine,
-        within milliseconds: Int64
-    ) throws -> PostgresConnection.Replies {
-        do {
-            return try line.exchange(commands, within: milliseconds)
-        } catch {
-            throw JournalFault(.unavailable, error.message)
-        }
-    }
-
-    private func rows(
-        of replies: PostgresConnection.Replies,
-        _ line: PostgresLine
-    ) throws -> [[PostgresRow]] {
-        try replies.replies.map { reply in
-            switch reply {
-            case .rows(let rows): return rows
-            case .refused(let refusal):
-                // A transaction that was begun is of no more use.
-                line.drop()
-                throw JournalFault(refusal)
-            }
-        }
     }
 
     static let missing = JournalFault(.missing, "there is no cluster in this schema")

@@ -1,13 +1,19 @@
 """What befalls a cluster whose nodes append: each fault leaves it whole, and notes what did not hold."""
+import contextlib
 import shutil
 import signal
+import threading
 import time
 
 from proxy import STEPS
 
 # Whose commit waits for the standby; who is about to append.
 WAITING = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-APPENDING = "FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%.append($1%' AND pid <> pg_backend_pid()"
+APPEND = " AND query LIKE '%.append($1%' AND pid <> pg_backend_pid()"
+APPENDING = "FROM pg_stat_activity WHERE state = 'active'" + APPEND
+# Who waits for the row that each append changes; who holds it.
+HELD_UP = "FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+HOLDING = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
 
 
 class Stage:
@@ -26,6 +32,30 @@ class Stage:
     def await_waiting(self):
         """A commit waits for the standby."""
         self.nodes.wait(lambda: self.number("SELECT count(*) " + WAITING) > 0, "a commit that waits")
+
+    @contextlib.contextmanager
+    def holding_row(self):
+        """Nobody appends meanwhile, and what was appended before the standby has."""
+        statement = "SELECT FROM %s.ledger FOR UPDATE; SELECT pg_sleep(60)" % self.nodes.schema
+        holder = threading.Thread(target=self.pair.sql, args=(self.primary, statement, False))
+        holder.start()
+        self.nodes.wait(lambda: self.number("SELECT count(*) " + HOLDING) > 0, "the row")
+        try:
+            yield
+        finally:
+            self.number("SELECT count(pg_terminate_backend(pid)) " + HOLDING)
+            holder.join()
+
+    def append_behind_standby(self):
+        """The standby is dead before an append begins to write, which then waits for it."""
+        while True:
+            with self.holding_row():
+                self.nodes.wait(lambda: self.number("SELECT count(*) " + HELD_UP) > 0, "a call that waits for the row")
+                # It may be a renewal.
+                if self.number("SELECT count(*) " + HELD_UP + APPEND):
+                    self.pair.kill(self.standby)
+                    break
+        self.await_waiting()
 
     def require_nothing_acknowledged(self, seconds, when, but=None):
         """Nobody is told yes meanwhile; what was said before is heard first."""
@@ -128,8 +158,7 @@ class Stage:
         """
         pair = self.pair
         self.nodes.wait_for_acknowledgements(3)
-        pair.kill(self.standby)
-        self.await_waiting()
+        self.append_behind_standby()
         if how == "cancelled":
             for _ in range(30):
                 self.number("SELECT count(pg_cancel_backend(pid)) " + WAITING)

@@ -18,7 +18,7 @@ extension `A cluster's journal in PostgreSQL` {
             #expect {
                 _ = try machines.open("a", at: "copied")
             } throws: {
-                ($0 as? OperationFault)?.code == .configuration
+                ($0 as? OperationFault)?.code.rawValue == "name_taken"
             }
             #expect(first.node.isLeading)
             // The control: the name is free once its machine ended.

@@ -67,7 +67,10 @@ package protocol ClusterContents: Sendable {
     func hold(_ bytes: [UInt8], as name: String, insteadOf known: [UInt8]?) throws -> Bool
 
     /// Tells that a node is there, and how far it is.
-    func note(_ node: ClusterMember) throws
+    ///
+    /// - Returns: whether nobody knew of it.
+    @discardableResult
+    func note(_ node: ClusterMember) throws -> Bool
 
     /// Who was there of late, by name.
     func members() throws -> [ClusterMember]

@@ -72,7 +72,7 @@ extension ClusterNode {
     private func meetOthers(at now: Int64) throws {
         // Anew, where the connection is another one; who has it meanwhile began behind this one.
         _ = try journal.holdName(name)
-        try journal.note(
+        let isNew = try journal.note(
             ClusterMember(
                 name: self.name,
                 address: address,
@@ -80,6 +80,11 @@ extension ClusterNode {
                 generation: open.directory.vault.generation
             )
         )
+        if isNew {
+            // It was forgotten, with what it had said of its copies.
+            state.withLock { $0.told = nil }
+            try tellCopies()
+        }
         let members = try journal.members()
         state.withLock { $0.members = (members, now) }
     }

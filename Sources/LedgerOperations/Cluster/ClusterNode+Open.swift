@@ -72,11 +72,14 @@ extension ClusterNode {
     /// How often it is asked, a moment apart, whether whoever had the name before has ended.
     private static let nameAttempts = 20
     private static let nameInterval = DispatchTimeInterval.milliseconds(100)
+    /// Seconds since it was seen; a database whose clock was set back tells of none.
+    private static let nameAges: Range<Int64> = 0..<30
 
     /// Makes sure that no other process has this node's name: each would take the other's lease for its own, and
     /// pass nothing on.
     ///
-    /// One that was not seen of late has it no more, whatever connection of it the database has yet.
+    /// One that was not seen of late has it no more, whatever connection of it the database has yet: one that waits
+    /// for a standby is seen each ten seconds.
     private static func requireName(
         of file: ClusterFile,
         in journal: any ClusterContents,
@@ -85,15 +88,15 @@ extension ClusterNode {
         for _ in 0..<nameAttempts {
             guard try !journal.holdName(file.node),
                 let other = try journal.members().first(where: { $0.name == file.node }),
-                other.age * 1000 < LeaseWatch.duration
+                nameAges.contains(other.age)
             else { return }
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + nameInterval)
         }
         throw OperationFault(
-            .configuration,
+            .init("name_taken", .tryAgain),
             "another machine that runs has the name \(file.node)",
             place: path + "/" + ClusterFile.name,
-            hint: "give each machine a name of its own there"
+            hint: "give each machine a name of its own there, or end the other one"
         )
     }
 

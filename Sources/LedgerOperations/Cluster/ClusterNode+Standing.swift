@@ -61,8 +61,8 @@ extension ClusterNode {
         }
     }
 
-    /// Seconds since this node had all that was confirmed, where that is longer ago than who follows needs as a
-    /// rule: an answer of it is old then, and says so (row Z17); nil: it has it.
+    /// Seconds since this node had everything, where that is longer ago than who follows needs as a rule: an answer
+    /// of it is old then, and says so (row Z17); nil: it has it.
     package var answerAge: Int64? {
         let now = now
         let age = state.withLock { now - ($0.wholeAt ?? 0) }

@@ -35,8 +35,10 @@ package final class ClusterNode: Sendable {
         var row: JournalRow?
         /// When a read or a renewal of it began that came to its end.
         var contactAt: Int64?
-        /// When a read began behind which this node had all that was confirmed; nil: none did.
+        /// When a read began of which this node has everything by now; nil: of none.
         var wholeAt: Int64?
+        /// What the cluster had when it was read last, where this node has not all of it yet, and when that began.
+        var sought: (size: UInt64, readAt: Int64)?
         /// When the last renewal began that the journal confirmed, or the taking of the lease.
         var renewedAt: Int64 = 0
         /// A word for what keeps it from following; nil: nothing.
@@ -172,9 +174,9 @@ package final class ClusterNode: Sendable {
         } else if !page.batches.isEmpty {
             try open.ledger.appender.follow { try follower.copy(page) }
         }
-        let isWhole = try open.directory.log.end().size >= follower.confirmed.size
-        state.withLock { $0.note(page.row, contactAt: readAt, isWhole: isWhole) }
-        return (page.row, readAt, isWhole)
+        let size = try open.directory.log.end().size
+        state.withLock { $0.note(page.row, contactAt: readAt, having: size) }
+        return (page.row, readAt, size >= follower.confirmed.size)
     }
 
     /// Makes sure that what this node would record has times that others agree with, and that are believed here
@@ -235,7 +237,7 @@ package final class ClusterNode: Sendable {
         }
         try renew(leader)
         let row = try journal.row()
-        state.withLock { $0.note(row, contactAt: $0.renewedAt, isWhole: true) }
+        state.withLock { $0.note(row, contactAt: $0.renewedAt, having: row.end.size) }
         // As above.
         try? journal.announce(leader.announcement)
         try lookAtCommonFiles()
@@ -348,9 +350,24 @@ package final class ClusterNode: Sendable {
 }
 
 extension ClusterNode.State {
-    fileprivate mutating func note(_ row: JournalRow, contactAt: Int64, isWhole: Bool) {
+    /// Notes the row, and whether this node lacks anything of what it knows to be somewhere (row Z17).
+    ///
+    /// `size`: what it has by now.
+    fileprivate mutating func note(_ row: JournalRow, contactAt: Int64, having size: UInt64) {
         self.row = row
         self.contactAt = contactAt
-        if isWhole { wholeAt = contactAt }
+        // The ledger goes on elsewhere, or a machine has what the database lost.
+        let hasAll =
+            !row.lease.isLast
+            && !members.all.contains { row.end.lacks($0.size, generation: $0.generation) }
+        guard hasAll else { return sought = nil }
+        if size >= row.end.size {
+            wholeAt = contactAt
+            sought = nil
+        } else {
+            // While others append there is always something on its way.
+            if let sought, size >= sought.size { wholeAt = max(wholeAt ?? 0, sought.readAt) }
+            if sought.map({ size >= $0.size }) ?? true { sought = (row.end.size, contactAt) }
+        }
     }
 }

@@ -154,7 +154,7 @@ package final class DeliveryShare: Sendable {
             do {
                 try share(&state)
             } catch let fault as JournalFault {
-                let isAway = [.unavailable, .readOnly].contains(fault.code)
+                let isAway = [.unavailable, .readOnly, .notSynchronous].contains(fault.code)
                 throw LogStorageFault(isAway ? .noLeader : .unreadable, fault.message)
             }
             return result

@@ -64,14 +64,12 @@ extension LedgerService {
     /// Says of which history an answer's size is: who goes on at another machine, or after the cluster's
     /// database was restored, is told where that machine has other events (Several machines).
     ///
-    /// On one machine a size stays a bare number. Where this one may lack what others have it says for how long:
-    /// `Age`, the seconds since it was known to lack nothing (row Z17; RFC 9111, section 5.1). Cost: nothing is read
-    /// for the size that was told last, as most questions are about the present.
+    /// On one machine a size stays a bare number. Cost: nothing is read for the size that was told last, as most
+    /// questions are about the present.
     func nameHistory(of answer: inout Answer) async throws {
-        guard let cluster,
+        guard cluster != nil,
             let size = answer.headers[.ledgerSequence].flatMap({ UInt64($0) })
         else { return }
-        answer.headers[.age] = cluster.answerAge.map { String($0) }
         if let told = toldPlace.withLock(\.self), told.size == size {
             answer.headers[.ledgerSequence] = told.text
             return
@@ -83,9 +81,17 @@ extension LedgerService {
         }
     }
 
+    /// What an answer of this machine's own files has where it may lack what others have: the seconds since it was
+    /// known to lack nothing (row Z17; RFC 9111, section 5.1).
+    var age: String? { cluster?.answerAge.map { String($0) } }
+
     /// Seconds until a snapshot that is signed now is old: sooner where this machine may lack what others have
-    /// (row Z17).
-    var snapshotSeconds: Int64 { max(0, snapshotLifetime - (cluster?.answerAge ?? 0)) }
+    /// (row Z17), and yet a moment away for whoever verifies it.
+    var snapshotSeconds: Int64 {
+        max(Self.leastSnapshotSeconds, snapshotLifetime - (cluster?.answerAge ?? 0))
+    }
+
+    private static let leastSnapshotSeconds: Int64 = 60
 
     /// Makes sure that what was decided here was decided by who leads, before its caller is told.
     func confirmLease() async throws {

@@ -112,6 +112,8 @@ struct LedgerResponder: HTTPResponder {
             body = try await request.bytes(upTo: limit, in: room, on: channel)
         }
         try service.access.admit(body, route, &exchange)
+        // What is changed is answered by who leads.
+        if !route.isChange { exchange.headers[.age] = service.age }
         var call = Call(
             path: path,
             query: query,

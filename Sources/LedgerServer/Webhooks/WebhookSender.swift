@@ -122,7 +122,10 @@ struct WebhookSender: Service {
     /// Notes a fault of one's own: that another machine leads, or the cluster's database is away, is none.
     private func note(_ error: any Error) {
         if error is CancellationError { return }
-        if let fault = error as? JournalFault, fault.code == .unavailable { return }
+        if let fault = error as? JournalFault, [.unavailable, .notSynchronous].contains(fault.code)
+        {
+            return
+        }
         if let fault = error as? LogStorageFault, fault.code == .noLeader { return }
         service.jobs.end(.webhooks, isDone: false)
         service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)

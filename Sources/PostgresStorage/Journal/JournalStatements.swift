@@ -129,18 +129,26 @@ struct CommonStatements: Sendable {
             """
         )
         // It is said again each second: with a standby away each would keep a connection that waits.
+        let quick =
+            "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
         noteNode = Text(
             "note_node",
             """
-            WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+            \(quick)
             INSERT INTO \(name).node
               SELECT $1::text, $2::text, $3::bigint, $4::bigint, clock_timestamp() FROM quick
             ON CONFLICT (name) DO UPDATE SET address = $2, size = $3, generation = $4,
               seen = clock_timestamp()
+            RETURNING xmax = 0
             """
         )
-        // A session's lock, which goes with its connection; taken twice it would count.
-        holdName = Text(
+        holdName = Self.holdName(name)
+        forgetNode = Self.forgetNode(name, quick)
+    }
+
+    /// Takes a session's lock, which goes with its connection; taken twice it would count.
+    private static func holdName(_ name: String) -> Text {
+        Text(
             "hold_name",
             """
             SELECT CASE WHEN EXISTS (
@@ -150,11 +158,14 @@ struct CommonStatements: Sendable {
             FROM (SELECT hashtextextended('\(name)/' || $1, 0) AS key) AS wanted
             """
         )
-        forgetNode = Text(
+    }
+
+    private static func forgetNode(_ name: String, _ quick: String) -> Text {
+        Text(
             "forget_node",
             """
-            \(waiting), gone AS (
-              DELETE FROM \(name).node n USING waits
+            \(quick), gone AS (
+              DELETE FROM \(name).node n USING quick
               WHERE n.name = $1 AND n.seen < clock_timestamp() - $2::bigint * interval '1 second'
               RETURNING n.name
             ), copies AS (DELETE FROM \(name).held h USING gone WHERE h.kind = $3)

@@ -145,8 +145,9 @@ extension PostgresJournal: ClusterContents {
     }
 
     /// See ``ClusterContents``.
-    package func note(_ node: ClusterMember) throws {
-        _ = try read([
+    @discardableResult
+    package func note(_ node: ClusterMember) throws -> Bool {
+        try read([
             PostgresConnection.Command(
                 sql.common.noteNode,
                 [
@@ -154,7 +155,7 @@ extension PostgresJournal: ClusterContents {
                     .integer(Int64(clamping: node.generation)),
                 ]
             )
-        ])
+        ])[0].first?.isTrue(0) == true
     }
 
     /// See ``ClusterContents``.
@@ -186,11 +187,11 @@ extension PostgresJournal: ClusterContents {
     /// - Returns: false where it was, or there is none of that name: nothing was changed.
     package func forget(_ name: String, unseenFor quiet: Int64) throws -> Bool {
         let copies = ClusterMember.copiesName(of: name)
-        return try !keep(
+        return try !read([
             PostgresConnection.Command(
                 sql.common.forgetNode,
                 [.text(name), .integer(quiet), .text(copies)]
             )
-        ).isEmpty
+        ])[0].isEmpty
     }
 }

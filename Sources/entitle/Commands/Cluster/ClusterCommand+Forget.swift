@@ -13,7 +13,8 @@ extension ClusterCommand {
                 """
                 Receipts of erasures name each machine that did not follow, since what was erased can be read on \
                 its disk with the master key, and the backups and exports that it made. Wipe that disk and \
-                those first: no receipt names them any more. A machine that runs is not forgotten.
+                those first: no receipt names them any more. One that was seen within ten seconds is not \
+                forgotten, nor one that has what the database lost.
                 """,
                 examples: "entitle cluster forget c --postgres service=ledger"
             )
@@ -37,10 +38,17 @@ extension ClusterCommand {
                         hint: "`entitle cluster status` names its machines"
                     )
                 }
+                let end = try journal.row().end
+                guard !end.lacks(known.size, generation: known.generation) else {
+                    throw JournalFault(
+                        .otherHistory,
+                        "the machine \(node) has what the cluster's database lacks: nothing was changed"
+                    )
+                }
                 guard try journal.forget(node, unseenFor: Self.quiet) else {
                     throw OperationFault(
                         .init("still_running", .tryAgain),
-                        "the machine \(node) was seen \(known.age) seconds ago",
+                        "the machine \(node) was seen \(max(0, known.age)) seconds ago",
                         place: "node",
                         hint: "end its server, and try again \(Self.quiet) seconds later"
                     )

@@ -191,7 +191,7 @@ def forgotten(cluster, runs, gone):
     def forget(name):
         return cluster.tool.run_plain("cluster", "forget", name, "--postgres", cluster.postgres).returncode
     found = []
-    wait(lambda: forget(gone) == 0, "a machine to be forgotten", 20)
+    wait(lambda: forget(gone) == 0, "a machine to be forgotten", 60)
     if forget(runs) != 75:
         found.append("a machine that runs is forgotten")
     if forget(gone) != 64:

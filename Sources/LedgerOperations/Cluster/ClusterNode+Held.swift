@@ -72,6 +72,10 @@ extension ClusterNode {
     private func meetOthers(at now: Int64) throws {
         // Anew, where the connection is another one; who has it meanwhile began behind this one.
         _ = try journal.holdName(name)
+        let told = state.withLock { state in
+            defer { state.told = nil }
+            return state.told
+        }
         let isNew = try journal.note(
             ClusterMember(
                 name: self.name,
@@ -81,9 +85,10 @@ extension ClusterNode {
             )
         )
         if isNew {
-            // It was forgotten, with what it had said of its copies.
-            state.withLock { $0.told = nil }
+            // It may have been forgotten, with what it had said of its copies.
             try tellCopies()
+        } else {
+            state.withLock { $0.told = told }
         }
         let members = try journal.members()
         state.withLock { $0.members = (members, now) }

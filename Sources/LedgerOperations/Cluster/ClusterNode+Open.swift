@@ -70,30 +70,35 @@ extension ClusterNode {
     }
 
     /// How often it is asked, a moment apart, whether whoever had the name before has ended.
-    private static let nameAttempts = 20
+    private static let nameAttempts = 25
     private static let nameInterval = DispatchTimeInterval.milliseconds(100)
-    /// Seconds since it was seen; a database whose clock was set back tells of none.
-    private static let nameAges: Range<Int64> = 0..<30
+    /// Seconds since it was seen, by a database whose clock may have been set back.
+    private static let nameAges: Range<Int64> = -60..<30
 
     /// Makes sure that no other process has this node's name: each would take the other's lease for its own, and
     /// pass nothing on.
     ///
     /// One that was not seen of late has it no more, whatever connection of it the database has yet: one that waits
-    /// for a standby is seen each ten seconds.
+    /// for a standby is seen each ten seconds. One that is seen again meanwhile runs, and this one is to have
+    /// another name.
     private static func requireName(
         of file: ClusterFile,
         in journal: any ClusterContents,
         at path: String
     ) throws {
+        var before: Int64?
+        var isSeenAgain = false
         for _ in 0..<nameAttempts {
             guard try !journal.holdName(file.node),
                 let other = try journal.members().first(where: { $0.name == file.node }),
                 nameAges.contains(other.age)
             else { return }
+            if let before, other.age < before { isSeenAgain = true }
+            before = other.age
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + nameInterval)
         }
         throw OperationFault(
-            .init("name_taken", .tryAgain),
+            isSeenAgain ? .configuration : .init("name_taken", .tryAgain),
             "another machine that runs has the name \(file.node)",
             place: path + "/" + ClusterFile.name,
             hint: "give each machine a name of its own there, or end the other one"
@@ -113,7 +118,10 @@ extension ClusterNode {
             try node.reach(row.confirmedSize, generation: row.end.generation)
             // A key that was revoked elsewhere meanwhile lets nobody in here; a database that was restored says
             // nothing of that.
-            if try !node.hasLostSomething() { try node.lookAtCommonFiles() }
+            if try !node.hasLostSomething() {
+                try node.lookAtCommonFiles()
+                try node.copy()
+            }
         } catch {
             node.open.close(after: error)
             throw error

@@ -1,3 +1,4 @@
+import Entitlements
 package import EventLog
 import LMDBStorage
 import Synchronization
@@ -63,9 +64,15 @@ extension ClusterNode {
 
     /// Seconds since this node had everything, where that is longer ago than who follows needs as a rule: an answer
     /// of it is old then, and says so (row Z17); nil: it has it.
+    ///
+    /// Where it never had since it began, since its last event.
     package var answerAge: Int64? {
-        let now = now
-        let age = state.withLock { now - ($0.wholeAt ?? 0) }
+        guard let wholeAt = state.withLock(\.wholeAt) else {
+            let end = try? open.directory.log.end()  // What cannot be read is as old as can be.
+            // Fits: both are of this age.
+            return max(0, clock().milliseconds - (end?.lastRecordedAt ?? 0)) / 1000
+        }
+        let age = now - wholeAt
         return age >= LeaseWatch.duration ? age / 1000 : nil
     }
 

@@ -26,7 +26,7 @@ package final class ClusterNode: Sendable {
     /// Milliseconds without contact after which it ends.
     private let contactLimit: Int64
     /// The clock by which this node records.
-    private let clock: @Sendable () -> Instant
+    let clock: @Sendable () -> Instant
     private let wake: DispatchSemaphore
     private let began = ContinuousClock.now
 
@@ -37,6 +37,8 @@ package final class ClusterNode: Sendable {
         var contactAt: Int64?
         /// When a read began of which this node has everything by now; nil: of none.
         var wholeAt: Int64?
+        /// Term and beat as they were read last, and when the read began that met others before.
+        var moved: (term: UInt64, beat: UInt64, readAt: Int64)?
         /// What the cluster had when it was read last, where this node has not all of it yet, and when that began.
         var sought: (size: UInt64, readAt: Int64)?
         /// When the last renewal began that the journal confirmed, or the taking of the lease.
@@ -165,7 +167,8 @@ package final class ClusterNode: Sendable {
     /// Copies what is confirmed of one page.
     ///
     /// - Returns: the row, when its read began, and whether this node has all that is confirmed.
-    private func copy() throws -> (row: JournalRow, readAt: Int64, isWhole: Bool) {
+    @discardableResult
+    func copy() throws -> (row: JournalRow, readAt: Int64, isWhole: Bool) {
         let readAt = now
         let page = try follower.read()
         if page.row.end.generation != open.directory.vault.generation {
@@ -352,22 +355,29 @@ package final class ClusterNode: Sendable {
 extension ClusterNode.State {
     /// Notes the row, and whether this node lacks anything of what it knows to be somewhere (row Z17).
     ///
+    /// Where nobody leads for the length of a lease this may be a database that another one took over from.
     /// `size`: what it has by now.
     fileprivate mutating func note(_ row: JournalRow, contactAt: Int64, having size: UInt64) {
         self.row = row
         self.contactAt = contactAt
-        // The ledger goes on elsewhere, or a machine has what the database lost.
+        let (term, beat) = (row.lease.leadership.term, row.lease.beat)
+        if moved.map({ $0.term != term || $0.beat != beat }) ?? true {
+            moved = (term, beat, contactAt)
+        }
+        // Fits: both are times since this node's start.
+        let readAt = min(contactAt, (moved?.readAt ?? 0) + LeaseWatch.duration)
+        // The ledger goes on elsewhere, or a machine has what the database lost; who that may be is not known yet.
         let hasAll =
-            !row.lease.isLast
+            !row.lease.isLast && !members.all.isEmpty
             && !members.all.contains { row.end.lacks($0.size, generation: $0.generation) }
         guard hasAll else { return sought = nil }
         if size >= row.end.size {
-            wholeAt = contactAt
+            wholeAt = readAt
             sought = nil
         } else {
             // While others append there is always something on its way.
             if let sought, size >= sought.size { wholeAt = max(wholeAt ?? 0, sought.readAt) }
-            if sought.map({ size >= $0.size }) ?? true { sought = (row.end.size, contactAt) }
+            if sought.map({ size >= $0.size }) ?? true { sought = (row.end.size, readAt) }
         }
     }
 }

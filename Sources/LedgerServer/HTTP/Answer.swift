@@ -111,9 +111,12 @@ struct Answer: Sendable {
             headers[.cacheControl] = "no-store"
             return
         case .shared(let seconds):
+            // It is made of nothing that a machine may lack.
+            headers[.age] = nil
             headers[.cacheControl] = "public, max-age=" + String(seconds)
             return
         case .immutable(let isPublic):
+            headers[.age] = nil
             let who = isPublic ? "public" : "private"
             headers[.cacheControl] = who + ", max-age=31536000, immutable"
             if !isPublic { headers.append(Self.vary) }

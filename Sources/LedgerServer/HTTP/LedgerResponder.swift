@@ -81,6 +81,8 @@ struct LedgerResponder: HTTPResponder {
         )
         let route = target.route
         exchange.target = target
+        // What is changed is answered by who leads.
+        if !route.isChange { exchange.headers[.age] = service.age }
         let customer = path.customer
         var isOwners = isOwners
         switch service.holder(request.headers, at: exchange.now) {
@@ -112,8 +114,6 @@ struct LedgerResponder: HTTPResponder {
             body = try await request.bytes(upTo: limit, in: room, on: channel)
         }
         try service.access.admit(body, route, &exchange)
-        // What is changed is answered by who leads.
-        if !route.isChange { exchange.headers[.age] = service.age }
         var call = Call(
             path: path,
             query: query,

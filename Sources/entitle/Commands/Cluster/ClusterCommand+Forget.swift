@@ -13,8 +13,8 @@ extension ClusterCommand {
                 """
                 Receipts of erasures name each machine that did not follow, since what was erased can be read on \
                 its disk with the master key, and the backups and exports that it made. Wipe that disk and \
-                those first: no receipt names them any more. One that was seen within ten seconds is not \
-                forgotten, nor one that has what the database lost.
+                those first: no receipt names them any more. One that was seen within half a minute is \
+                not forgotten, nor, unasked, one that has what the database lost.
                 """,
                 examples: "entitle cluster forget c --postgres service=ledger"
             )
@@ -22,10 +22,13 @@ extension ClusterCommand {
 
         @Argument(help: "The machine's name.") var node: String
         @OptionGroup var cluster: ClusterOptions
+        @Flag(help: "Yes: also where its copy alone has what the database lost.")
+        var loseWhatItHas = false
         @Flag(help: "One JSON document on standard output.") var json = false
 
-        /// Seconds that it must not have been seen; one that runs says each second that it is there.
-        private static let quiet: Int64 = 10
+        /// Seconds that it must not have been seen; one that runs says each second that it is there, and each ten where
+        /// it waits for a standby.
+        private static let quiet: Int64 = 30
 
         func run() throws {
             let journal = PostgresJournal(cluster.postgres, schema: try cluster.place())
@@ -39,10 +42,14 @@ extension ClusterCommand {
                     )
                 }
                 let end = try journal.row().end
-                guard !end.lacks(known.size, generation: known.generation) else {
-                    throw JournalFault(
-                        .otherHistory,
-                        "the machine \(node) has what the cluster's database lacks: nothing was changed"
+                guard loseWhatItHas || !end.lacks(known.size, generation: known.generation) else {
+                    throw OperationFault(
+                        .init("other_history", .conflict),
+                        "the machine \(node) has what the cluster's database lacks: nothing was changed",
+                        place: "node",
+                        hint:
+                            "`entitle cluster init --from \(node)` there gives it back; where its copy is gone, "
+                            + "say --lose-what-it-has"
                     )
                 }
                 guard try journal.forget(node, unseenFor: Self.quiet) else {

@@ -55,6 +55,26 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // An old primary beside one that took over answers the same again and again.
+    @Test func `says how old its answers are where nobody leads`() async throws {
+        try await withMachines { machines in
+            let first = machines[0]
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            await machines[1].end()
+            // By its clock it takes no lease.
+            let second = try machines.open("b", ahead: { 120_000 })
+            second.begin()
+            try await eventually("no age") { second.node.answerAge == nil }
+            await first.halt()
+            try await eventually("an age") { second.node.answerAge ?? 0 >= 5 }
+            #expect(!second.node.isLeading)
+            try await eventually("it hears of the database all the same") {
+                try second.node.standing().contactAge ?? .max < 5000
+            }
+        }
+    }
+
     // A number that a machine reserved may be another name's by the time that it leads.
     @Test func `has nothing recorded under a name that was given up`() async throws {
         try await withMachines { machines in

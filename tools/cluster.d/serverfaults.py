@@ -152,10 +152,10 @@ def keys_changed(cluster):
     return []
 
 
-def left(cluster, root):
+def left(cluster, root, sql):
     """The cluster ends: one directory goes on alone, while the machines that run only read.
 
-    `root`: of all that was recorded. Returns what is wrong."""
+    `root`: of all that was recorded. `sql`: runs a statement at the primary. Returns what is wrong."""
     first, gone, last = cluster.machines.values()
     first.start()
     cluster.tool.ask(last.ledger, "cluster", "leave", "--end-cluster")
@@ -181,21 +181,25 @@ def left(cluster, root):
     cluster.tool.ask(last.ledger, "grant", "p", "--tier", "pro", "--reason", "alone")
     if cluster.tool.run(first.ledger, "cluster", "leave", "--end-cluster").returncode == 0:
         found.append("a second directory goes on")
-    found += forgotten(cluster, runs=first.name, gone=gone.name)
+    found += forgotten(cluster, sql, runs=first.name, gone=gone.name)
     first.stop()
     return found
 
 
-def forgotten(cluster, runs, gone):
-    """A machine that was taken out is forgotten, one that runs is not. Returns what is wrong."""
-    def forget(name):
-        return cluster.tool.run_plain("cluster", "forget", name, "--postgres", cluster.postgres).returncode
+def forgotten(cluster, sql, runs, gone):
+    """A machine that was taken out is forgotten, one that runs is not, nor, unasked, one that has what the database
+    lacks. Returns what is wrong."""
+    def forget(name, *words):
+        return cluster.tool.run_plain("cluster", "forget", name, "--postgres", cluster.postgres, *words).returncode
     found = []
     wait(lambda: forget(gone) == 0, "a machine to be forgotten", 60)
     if forget(runs) != 75:
         found.append("a machine that runs is forgotten")
     if forget(gone) != 64:
         found.append("a machine that is not there is forgotten")
+    sql("INSERT INTO entitlement_ledger.node VALUES ('most', '', 1000000000, 0, now() - interval '1 hour')")
+    if (forget("most"), forget("most", "--lose-what-it-has")) != (4, 0):
+        found.append("a machine with what the database lost is forgotten unasked, or never")
     names = [node["node"] for node in cluster.status()["nodes"]]
     if gone in names or runs not in names:
         found.append("of the machines there are left: %s" % names)

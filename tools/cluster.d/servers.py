@@ -292,7 +292,7 @@ def run(tool, folder, pair, chance, kills):
             roots.add(json.loads(tool.ask(machine.ledger, "audit", "--json"))["rootHash"])
         if len(roots) != 1:
             found.append("roots differ: %s" % sorted(roots))
-        found += left(cluster, min(roots))
+        found += left(cluster, min(roots), lambda statement: pair.sql(primary_of(pair), statement))
         figures = {
             "kills": kills, "acknowledged": len(acknowledged), "recorded": size,
             "repeatedCalls": sum(client.repeats for client in clients), "seconds": round(seconds, 1),

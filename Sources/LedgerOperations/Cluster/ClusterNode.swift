@@ -37,7 +37,7 @@ package final class ClusterNode: Sendable {
         var contactAt: Int64?
         /// When a read began of which this node has everything by now; nil: of none.
         var wholeAt: Int64?
-        /// Term and beat as they were read last, and when the read began that met others before.
+        /// The lease's term and beat, and when the read began that found others than the one before it.
         var moved: (term: UInt64, beat: UInt64, readAt: Int64)?
         /// What the cluster had when it was read last, where this node has not all of it yet, and when that began.
         var sought: (size: UInt64, readAt: Int64)?

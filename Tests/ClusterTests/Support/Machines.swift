@@ -70,8 +70,8 @@ final class Machines: Sendable {
 
     /// Opens one, which does not run yet.
     ///
-    /// `place`: whose directory it has; nil: its own. `user`: the role by which it reaches the database. `patience`: milliseconds until it gives a change up. `ahead`:
-    /// how far its clock is, in milliseconds.
+    /// `place`: whose directory it has; nil: its own. `user`: the role by which it reaches the database. `patience`:
+    /// milliseconds until it gives a change up. `ahead`: how far its clock is, in milliseconds.
     func open(
         _ name: String,
         at place: String? = nil,

@@ -20,7 +20,7 @@ from harness.server import expect
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 CUSTOMER = "alice"
-RUN_SECONDS = 150
+RUN_SECONDS = 600
 
 
 class AlteringProxy(http.server.ThreadingHTTPServer):

@@ -12,11 +12,6 @@ package final class IndexGeneration: Sendable {
     private let seal: ViewSeal
     private let nextNumber = Atomic<UInt64>(1)
 
-    /// A run is joined with those behind it as long as it has less than so many times their events.
-    package static let mergeFactor: UInt64 = 4
-    /// Events of a run that is joined no more: so joining is bounded.
-    package static let mergeLimit: UInt64 = 1 << 24
-
     package init(path: String?, seal: ViewSeal) {
         self.path = path
         self.seal = seal
@@ -145,7 +140,7 @@ package final class IndexGeneration: Sendable {
         return IndexRun(run, streams: tables[0], signals: tables[1])
     }
 
-    /// The tables with one more run; small runs at their end are joined with it.
+    /// The tables with one more run; runs of one level at their end are joined (``RunLevel``).
     ///
     /// - Throws: `LogStorageFault`, `ViewDamage`.
     package func extended(
@@ -153,17 +148,12 @@ package final class IndexGeneration: Sendable {
         by run: IndexRun,
         position: ViewPosition
     ) throws -> IndexTables {
-        var kept = tables.runs
-        var joined = [run]
-        var count = UInt64(run.sequences.count)
-        while let last = kept.last {
-            let more = UInt64(last.sequences.count)
-            guard more < Self.mergeFactor * count, more + count <= Self.mergeLimit else { break }
-            joined.insert(kept.removeLast(), at: 0)
-            count += more
+        var runs = tables.runs + [run]
+        let first = RunLevel.firstToJoin(runs.map { UInt64($0.sequences.count) })
+        if first < runs.count - 1 {
+            runs = runs[..<first] + [try join(Array(runs[first...]), root: position.root)]
         }
-        if joined.count > 1 { joined = [try join(joined, root: position.root)] }
-        return IndexTables(runs: kept + joined, position: position)
+        return IndexTables(runs: runs, position: position)
     }
 
     // MARK: Keeping

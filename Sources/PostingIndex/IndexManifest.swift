@@ -10,7 +10,7 @@ package struct IndexManifest {
     package var runs: [IndexRun.Description]
 
     package static let fileName = "index"
-    /// Runs of a generation: their sizes grow geometrically up to ``IndexGeneration/mergeLimit``.
+    /// Runs of a generation: a few of each ``RunLevel``, and those that are joined no more.
     package static let runLimit = 1 << 16
     /// Bytes of the file.
     package static let byteLimit = 256 + runLimit * 256

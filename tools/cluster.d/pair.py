@@ -26,6 +26,8 @@ wal_log_hints = on
 wal_keep_size = 256MB
 max_connections = 100
 shared_buffers = 32MB
+# Of a server that is killed nothing stays in the memory of the machine: it goes with the folder.
+dynamic_shared_memory_type = mmap
 wal_receiver_timeout = 5s
 wal_sender_timeout = 5s
 wal_retrieve_retry_interval = 200ms

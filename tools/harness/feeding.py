@@ -9,6 +9,9 @@ import time
 from harness.command import TIMEOUT
 from harness.report import Fault
 
+# Without an answer for so long an import hangs, however little of the processor it gets.
+STALL_SECONDS = 60.0
+
 
 class Acknowledgements:
     """What an import said on its standard output."""
@@ -54,7 +57,7 @@ def feed(process, history, first, last, acknowledged, random_source, deadline=No
             size = min(random_source.randint(1, 8), last - next_index)
             pending = history.lines(range(next_index, next_index + size))
             next_index += size
-        wait = 5.0 if end is None else max(0.0, end - time.monotonic())
+        wait = STALL_SECONDS if end is None else max(0.0, end - time.monotonic())
         readable, writable, _ = select.select([output], [entry] if pending else [], [], wait)
         if writable:
             try:

@@ -59,6 +59,17 @@ package struct ViewDirectory: Sendable {
         }
     }
 
+    /// Removes generations that were begun and are not in use: they are room on a disk that is full.
+    package func removeUnfinished() {
+        let used = current()?.path
+        // What cannot be listed or removed is only that room.
+        for name in (try? generations()) ?? []
+        where UInt64(name) != nil && path + "/" + name != used {
+            // As above.
+            try? FileManager.default.removeItem(atPath: path + "/" + name)
+        }
+    }
+
     /// Makes an empty generation beside those that stand.
     package func makeGeneration() throws -> IndexGeneration {
         // A name that no number follows is not one that was made here.

@@ -8,6 +8,11 @@ import PostingIndex
 struct Overlay {
     private var recent: Part
     private var moving: Part?
+    /// How many events it holds when moving them is tried again, after it failed.
+    private var nextAttempt = 0
+
+    /// Events that come before what failed is tried again.
+    private static let attemptDistance = 10_000
 
     init(from position: UInt64) { recent = Part(from: position) }
 
@@ -32,8 +37,18 @@ struct Overlay {
         return (moving?.postings ?? Postings(reservingFor: 0), moving?.end ?? recent.end)
     }
 
+    /// Whether it holds so many that they are to be moved.
+    func isDue(from limit: Int) -> Bool { count >= max(limit, nextAttempt) }
+
+    /// Notes that they could not be moved, so that not each append tries it.
+    mutating func noteFailure() {
+        // Fits: a count of what is in memory.
+        nextAttempt = count + Self.attemptDistance
+    }
+
     /// Forgets what the tables hold by now.
     mutating func drop(below size: UInt64) {
+        nextAttempt = 0
         if let moving, moving.end <= size { self.moving = nil }
         moving?.drop(below: size)
         recent.drop(below: size)

@@ -14,21 +14,21 @@ import Synchronization
 /// made anew from the log, by a reader in memory, and the question is answered from these. Without
 /// the secret nothing that stands there is, and the log is read once something is asked.
 final class Views: LogIndex {
-    private let identity: LedgerIdentity
-    private let log: any LogReader
-    private let isReadOnly: Bool
-    private let bootID: String
-    private let seal: ViewSeal
+    let identity: LedgerIdentity
+    let log: any LogReader
+    let isReadOnly: Bool
+    let bootID: String
+    let seal: ViewSeal
     /// nil: views stand in memory.
-    private let directory: ViewDirectory?
+    let directory: ViewDirectory?
     let state = Mutex(State())
     /// Held while the index is changed; never asked for within `state`.
-    private let changing = Mutex<Void>(())
+    let changing = Mutex<Void>(())
     /// Which streams may have moved.
     let moves = StreamMoves()
-    private let replacing = Mutex<(@Sendable () -> Void)?>(nil)
+    let replacing = Mutex<(@Sendable () -> Void)?>(nil)
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
-    private let makers = Atomic(0)
+    let makers = Atomic(0)
 
     struct State {
         var overlay = Overlay(from: 0)
@@ -222,11 +222,15 @@ final class Views: LogIndex {
     /// again: views take no acknowledgement back.
     func followBehind() {
         guard !isReadOnly else { return }
-        let waiting = state.withLock { $0.overlay.count }
-        if waiting >= Self.overlayLimit {
+        let (isFull, isDue) = state.withLock {
+            (
+                $0.overlay.isDue(from: Self.overlayLimit), $0.overlay.isDue(from: Self.batchLimit)
+            )
+        }
+        if isFull {
             // What does not get there stays in the overlay, and is tried again.
             queue.sync { _ = try? flush() }
-        } else if waiting >= Self.batchLimit {
+        } else if isDue {
             let begins = state.withLock { state in
                 defer { state.isFollowing = true }
                 return !state.isFollowing
@@ -257,14 +261,22 @@ final class Views: LogIndex {
         guard let tables, let generation, tables.size < end else { return }
         postings.sort()
         let position = try viewPosition(end, bootID: bootID)
-        let run = try generation.makeRun(postings, of: tables.size..<end, root: position.root)
-        let extended = try generation.extended(tables, by: run, position: position)
-        try generation.keep(extended)
+        let extended: IndexTables
+        do {
+            let run = try generation.makeRun(postings, of: tables.size..<end, root: position.root)
+            extended = try generation.extended(tables, by: run, position: position)
+            try generation.keep(extended)
+        } catch {
+            // A full disk is not filled by attempts, and the next one comes when more waits.
+            generation.removeStrays(but: tables.runs)
+            state.withLock { $0.overlay.noteFailure() }
+            throw error
+        }
         state.withLock {
             $0.tables = extended
             $0.overlay.drop(below: end)
         }
-        generation.remove(tables.runs + [run], but: extended.runs)
+        generation.removeStrays(but: extended.runs)
     }
 
     /// Moves the overlay into the tables and marks them clean: they are whole on the disk.
@@ -289,111 +301,5 @@ final class Views: LogIndex {
             root: size == 0 ? TreeHash.emptyRoot : try TreeReader(LogTiles(log)).root(size: size),
             bootID: bootID
         )
-    }
-
-    // MARK: Generations
-
-    /// Takes the generation that `current` names, if its position matches the log.
-    private func openCurrent() throws {
-        let opened: (IndexGeneration, IndexTables)?
-        do {
-            opened = try directory?.openCurrent()
-        } catch {
-            return discard(error.what)
-        }
-        guard let (generation, found) = opened else { return }
-        var tables = found
-        // A position, or a tree, that cannot be read is as good as one that does not match.
-        guard (try? matches(tables.position)) == true else {
-            return discard("the views' position does not match the log")
-        }
-        if !isReadOnly {
-            generation.removeStrays(but: tables.runs)
-            // From here on the index is being written and is not to be trusted after a reboot.
-            let position = try viewPosition(tables.size, bootID: bootID)
-            tables = IndexTables(runs: tables.runs, position: position)
-            try generation.keep(tables)
-        }
-        try use(generation, tables)
-    }
-
-    private func discard(_ reason: String) { state.withLock { $0.discarded = reason } }
-
-    private func matches(_ position: ViewPosition) throws -> Bool {
-        // The log's end is read after the position: a writer may be moving both.
-        guard position.ledgerID == identity.id, position.treeSize <= (try log.end().size),
-            position.bootID.isEmpty || position.bootID == bootID
-        else { return false }
-        return try viewPosition(position.treeSize, bootID: position.bootID) == position
-    }
-
-    private func use(_ generation: IndexGeneration, _ tables: IndexTables) throws {
-        state.withLock {
-            $0.overlay.drop(below: tables.size)
-            $0.tables = tables
-            $0.generation = generation
-        }
-        replacing.withLock { $0 }?()
-    }
-
-    /// Writes a new generation from the log, beside the old one, and switches at once.
-    ///
-    /// One that was stopped half-way goes on where it was.
-    func rebuild(progress: BulkLoad.Progress) throws {
-        precondition(!isReadOnly, "only the writer rebuilds views")
-        try changing.withLock { _ in
-            try makingAnew {
-                guard let directory else { return try makeAnew() }
-                try makeAnew(in: directory, progress: progress)
-            }
-            state.withLock { $0.discarded = nil }
-        }
-        try catchUp()
-    }
-
-    /// Makes the views anew because they are missing or not to be believed.
-    ///
-    /// A reader, and a writer whose disk takes nothing, makes them in memory.
-    private func makeAnew() throws {
-        if let directory, !isReadOnly {
-            do {
-                return try makeAnew(in: directory) { _, _ in }
-            } catch {
-                // If it was the log and not the disk, the second attempt says so.
-            }
-        }
-        let unnamed = IndexGeneration(path: nil, seal: seal)
-        try use(unnamed, bulkLoad().run(in: unnamed, from: nil) { _, _ in })
-    }
-
-    private func makeAnew(
-        in directory: ViewDirectory,
-        progress: BulkLoad.Progress
-    ) throws {
-        let (generation, tables) = try bulkLoad().run(in: directory, progress: progress)
-        try use(generation, tables)
-        try directory.use(generation)
-    }
-
-    private func makingAnew<Result>(_ body: () throws -> Result) rethrows -> Result {
-        makers.add(1, ordering: .relaxed)
-        defer { makers.subtract(1, ordering: .relaxed) }
-        return try body()
-    }
-
-    private func bulkLoad() throws -> BulkLoad {
-        BulkLoad(log: log, size: try log.end().size) { [self] size in
-            try viewPosition(size, bootID: bootID)
-        }
-    }
-
-    /// Makes damaged tables anew, unless somebody did so meanwhile.
-    private func replace(_ damaged: IndexTables?, because damage: ViewDamage) throws {
-        try changing.withLock { _ in
-            let current = state.withLock { $0.tables }
-            guard current?.isSame(as: damaged) ?? false else { return }
-            try makingAnew { try makeAnew() }
-            state.withLock { $0.replaced = damage.what }
-        }
     }
 }

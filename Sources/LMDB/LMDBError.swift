@@ -28,6 +28,8 @@ package struct LMDBError: Error, Sendable, Equatable {
         case diskFull
         /// Reading or writing failed; LMDB reports a full disk this way too, by a short write.
         case io
+        /// A write of the environment's first pages failed: it is to be opened again.
+        case panicked
         /// The file system or the options of the environment refuse the operation.
         case notPermitted
         /// The directory or its data file does not exist.
@@ -77,8 +79,8 @@ extension LMDBError.Kind {
             case MDB_READERS_FULL: .readersFull
             case MDB_MAP_RESIZED: .mapResized
             case ENOSPC, EDQUOT: .diskFull
-            // After a failed write of a meta page LMDB answers MDB_PANIC until it is opened again.
-            case EIO, MDB_PANIC: .io
+            case EIO: .io
+            case MDB_PANIC: .panicked
             case EACCES, EPERM, EROFS: .notPermitted
             case ENOENT, ENOTDIR: .notFound
             case MDB_INVALID, MDB_VERSION_MISMATCH, MDB_CORRUPTED, MDB_PAGE_NOTFOUND: .invalid

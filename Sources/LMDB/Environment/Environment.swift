@@ -89,6 +89,9 @@ package final class Environment: @unchecked Sendable {
         close()
     }
 
+    /// Whether this thread has a transaction open.
+    package var isInTransaction: Bool { gate.isHeldHere }
+
     /// Waits for the transactions of this process, then closes; closing twice does nothing.
     ///
     /// Transactions afterwards throw ``LMDBError``.

@@ -104,15 +104,20 @@ package final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    package func reopen() throws {
+    package func reopen() throws { try reopen { _ in true } }
+
+    /// `isWanted`: asked of what is open, while nobody else opens it again.
+    private func reopen(where isWanted: (LMDB.Environment) -> Bool) throws {
         try opening.withLock { _ in
+            let old = current.withLock { $0 }.environment
+            guard isWanted(old) else { return }
             // Waits for readers, who take `current` while they are inside: not under its lock.
-            current.withLock { $0 }.environment.close()
+            old.close()
             let opened = try mappingFaults { try Current(path, options, lock) }
             current.withLock { $0 = opened }
+            treeWriter.withLock { $0 = nil }
+            isInDoubt.withLock { $0 = false }
         }
-        treeWriter.withLock { $0 = nil }
-        isInDoubt.withLock { $0 = false }
     }
 
     /// Waits until everything appended is on the disk, also where appends do not wait for it.
@@ -135,11 +140,20 @@ package final class LMDBLog: LogStorage {
 
     /// Lends the environment with its own tables; who comes while it is opened again waits for
     /// the new one.
+    ///
+    /// What a failed write left unusable is opened again, once: no transaction began in it.
     func withEnvironment<Result>(_ body: (Current) throws -> Result) throws -> Result {
         var opened = current.withLock { $0 }
+        var isMended = false
         while true {
             do {
                 return try body(opened)
+            } catch let error as LMDBError
+                where error.kind == .panicked && !isMended && !opened.environment.isInTransaction
+            {
+                isMended = true
+                try reopen { $0 === opened.environment }
+                opened = current.withLock { $0 }
             } catch let error as LMDBError where error.kind == .closed {
                 let newest = opening.withLock { _ in current.withLock { $0 } }
                 guard newest.environment !== opened.environment else { throw error }

@@ -238,9 +238,10 @@ final class LogWriter: Sendable {
                 return try log.append(batch)
             }
         } catch {
-            // A full disk too may have failed between a commit's two writes.
+            // A full disk too may have failed between a commit's two writes; a log that cannot be read
+            // may have been closed to be opened again, in vain.
             let code = (error as? LogStorageFault)?.code
-            let isInDoubt = code == .outcomeUnknown || code == .full
+            let isInDoubt = [.outcomeUnknown, .full, .unreadable].contains(code)
             known.withLock { $0 = Known(isInDoubt: isInDoubt) }
             // Who waits is told of the commit; what fails here is tried again before the next one.
             _ = try? currentEnd()

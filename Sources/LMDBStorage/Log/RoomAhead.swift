@@ -33,8 +33,12 @@ struct RoomAhead {
         guard used >= Self.shortestByteCount, used + Self.leastByteCount > end else { return }
         let step = max(used / Self.stepDivisor, Self.stepByteCount)
         end = used + min(step, Self.largestStepByteCount)
-        // A disk without this room may still have enough for what is to be written.
-        try? environment.preextend(toBytes: end)
+        do {
+            try environment.preextend(toBytes: end)
+        } catch {
+            // A disk without this room may have enough for what is to be written, here or elsewhere.
+            Self.giveBack(in: environment)
+        }
     }
 
     /// Gives back what was not used; the next writer adds it again.

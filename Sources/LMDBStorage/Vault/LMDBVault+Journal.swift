@@ -38,9 +38,11 @@ extension LMDBVault {
             try writer.withLock { writer in
                 guard writer.journal != nil, epochs.generation == generation else { return }
                 try VaultCopy.write(streams, of: environment, to: file, after: last)
+                // Opened before: nothing is written to a file that has no name any more.
+                let new = try VaultJournal(path: journal + ".new")
                 try DurableFile.rename(journal + ".new", to: journal)
+                writer.journal = new
                 try DurableFile.syncDirectory(of: journal)
-                writer.journal = try VaultJournal(path: journal)
             }
         }
     }

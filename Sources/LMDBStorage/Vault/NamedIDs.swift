@@ -36,7 +36,9 @@ struct NamedIDs {
             let runs = bytes.split { !Self.isBase64($0) }.lazy
                 .filter { $0.count >= Self.leastCount }.compactMap(Self.decoded)
             let inner =
-                [Self.unescaped(bytes), Self.percentDecoded(bytes)].compactMap { $0 } + runs
+                [Self.unescaped(bytes), Self.percentDecoded(bytes)].compactMap { $0 }
+                // A sign of an escape that begins none stands for itself, in every layer.
+                .filter { $0 != bytes } + runs
             waiting += inner.map { ($0, depth - 1) }
         }
         return found

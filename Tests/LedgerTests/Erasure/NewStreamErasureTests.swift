@@ -68,6 +68,26 @@ struct `An erasure of streams on their way` {
         }
     }
 
+    // A machine that follows, whose log took a batch at the second attempt only.
+    @Test func `passes over those that the vault had before the log`() async throws {
+        try await Self.with { place in
+            let numbers = try place.commit(0..<3)
+            let new = try place.log.newStreams(from: 0)
+            try place.vault.drawIn()
+            try place.log.add(new)
+            try place.vault.prepare(VaultErasure(streams: numbers.prefix(1), signal: Self.signal))
+            #expect(try place.log.newStreams(from: 0).isEmpty)
+
+            // The control: one that the vault never had is a fault.
+            let stranger = NewStream(
+                stream: StreamNumber.number(counter: 99, shard: 0),
+                bytes: new[0].bytes
+            )
+            try place.log.add([stranger])
+            #expect(throws: LogStorageFault.self) { try place.vault.drawIn() }
+        }
+    }
+
     @Test func `has drawn them in before it is noted`() async throws {
         try await Self.with { place in
             let numbers = try place.commit(0..<6)

@@ -8,10 +8,17 @@ extension Vault {
     func commit(upTo counter: UInt64, with log: any LogStorage) throws {
         try commit(upTo: counter) { new in
             guard !new.isEmpty else { return }
-            var batch = LogBatch(after: try log.end())
-            batch.newStreams = new
-            _ = try log.append(batch)
+            try log.add(new)
         }
+    }
+}
+
+extension LogStorage {
+    /// Appends a batch that carries new streams and no record.
+    func add(_ new: [NewStream]) throws {
+        var batch = LogBatch(after: try end())
+        batch.newStreams = new
+        _ = try append(batch)
     }
 }
 

@@ -133,8 +133,22 @@ extension LMDBVault {
         try settleDoubt(&turn)
         try takeOver()
         try log.removeTakenOver()
-        guard try log.newStreamRange() == nil else {
+        guard let left = try log.newStreamRange() else { return }
+        // A batch of another machine's that was appended at the second attempt: taken over before.
+        guard try holds(left) else {
             throw LogStorageFault(.damaged, "the log holds new streams that nobody added")
+        }
+        log.tookOver(upTo: left.upperBound)
+        try log.removeTakenOver()
+    }
+
+    /// Whether all streams that are new in the log stand here.
+    private func holds(_ range: ClosedRange<UInt64>) throws -> Bool {
+        let new = try log.newStreams(from: range.lowerBound)
+        return try mappingFaults {
+            try environment.read { transaction in
+                try new.allSatisfy { try transaction.contains(streams, Key($0.stream)) }
+            }
         }
     }
 

@@ -43,13 +43,30 @@ extension Questions {
     /// Lends the events that a filter lets through as CloudEvents, ascending, until the body
     /// returns false.
     ///
-    /// Cost: the customer's or purchase's own events, else the range of the log.
+    /// No snapshot of the log is held meanwhile: a body may wait as long as it likes. Cost: the
+    /// customer's or purchase's own events, else the range of the log.
     public func events(
         _ filter: EventFilter,
         _ body: (_ sequence: UInt64, JSONValue) throws -> Bool
     ) throws {
-        try openedEvents(filter) { try body($0.header.sequence, $0.json) }
+        var rest = filter
+        while true {
+            var lent: [(sequence: UInt64, json: JSONValue)] = []
+            try openedEvents(rest) { event in
+                lent.append((event.header.sequence, event.json))
+                return lent.count < Self.lentCount
+            }
+            for event in lent {
+                guard try body(event.sequence, event.json) else { return }
+            }
+            guard lent.count == Self.lentCount, let last = lent.last?.sequence else { return }
+            // Fits: it lies below the range's end.
+            rest.sequences = last + 1..<filter.sequences.upperBound
+        }
     }
+
+    /// Events that are read before they are lent.
+    private static let lentCount = 256
 
     /// Lends the events that a filter lets through, as they are shown to its view, ascending, until
     /// the body returns false.

@@ -30,7 +30,7 @@ struct EvidenceMask {
         case .all: return .null
         case .signatures, .names:
             if let signed = signedText(bytes[...], depth: 0) { return signed }
-            guard let json = try? JSONValue(parsing: bytes) else { return .null }
+            guard let json = try? JSONValue(parsingStoreText: bytes) else { return .null }
             return shown(json, depth: 0)
         }
     }
@@ -69,7 +69,7 @@ struct EvidenceMask {
 
     private func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
         guard let bytes = Base64.decode(part, .url) else { return nil }
-        return try? JSONValue(parsing: bytes)
+        return try? JSONValue(parsingStoreText: bytes)
     }
 
     /// Members of a signed text's header that hold the certificates that signed.

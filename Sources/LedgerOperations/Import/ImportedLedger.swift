@@ -54,7 +54,7 @@ package struct ImportedLedger: ImportPlace {
     ) throws -> [ImportFormat.Item] {
         guard lines.isDocument, let line = lines.lines.first, let bytes = line.bytes,
             // What is none is refused as a line is.
-            let json = try? JSONValue(parsing: bytes)
+            let json = ItemReader.json(bytes, as: reader.format)
         else { return reader.items(lines.lines) }
         return reader.items(json, bytes, line)
     }

@@ -208,14 +208,13 @@ public struct Importer {
         startingWith line: LineReader.Line,
         _ reader: LineReader
     ) throws -> [UInt8]? {
-        // Why it is not JSON does not matter: it may be the first line of a longer text.
-        guard let bytes = line.bytes, (try? JSONValue(parsing: bytes)) == nil,
+        guard let bytes = line.bytes, ItemReader.json(bytes, as: options.format) == nil,
             let first = bytes.first(where: { $0 != 0x20 && $0 != 0x09 }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "["), bytes.count < 4096,
             let rest = try reader.peekRest(limit: Self.documentByteLimit)
         else { return nil }
         let whole = bytes + [0x0A] + rest
-        guard (try? JSONValue(parsing: whole)) != nil else { return nil }
+        guard ItemReader.json(whole, as: options.format) != nil else { return nil }
         reader.skipRest()
         return whole
     }

@@ -71,15 +71,21 @@ struct ItemReader: Sendable {
             }
             return reading(text.value(JSONText.root), bytes, line)
         } catch {
-            if let json = storeMessage(bytes) { return reading(json, bytes, line) }
+            if let json = Self.storeMessage(bytes, as: format) { return reading(json, bytes, line) }
             return .item(
                 refused(line, "malformed", "", "not JSON at byte \(error.offset): \(error.message)")
             )
         }
     }
 
+    /// A whole text as JSON; nil: it is none that this format may be.
+    static func json(_ bytes: [UInt8], as format: ImportFormat) -> JSONValue? {
+        // Why it is none does not matter: it may be the beginning of a longer text.
+        (try? JSONValue(parsing: bytes)) ?? storeMessage(bytes, as: format)
+    }
+
     /// A store's message of which a text is not well-formed: it is not lost for that (Stores, rule 6).
-    private func storeMessage(_ bytes: [UInt8]) -> JSONValue? {
+    private static func storeMessage(_ bytes: [UInt8], as format: ImportFormat) -> JSONValue? {
         // Text that is no JSON even so is refused for what is wrong with it as JSON.
         guard format != .events, let json = try? JSONValue(parsingStoreText: bytes) else {
             return nil

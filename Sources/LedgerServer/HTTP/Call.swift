@@ -115,7 +115,17 @@ struct Call: Sendable {
         do throws(JSONFault) {
             return try JSONValue(parsing: body)
         } catch {
-            throw Problem(.malformed, "not JSON at byte \(error.offset): \(error.message)")
+            throw Problem(notJSON: error)
+        }
+    }
+
+    /// The body of a store's message as JSON: it is not lost for a text that is not well-formed
+    /// (Stores, rule 6).
+    func storeJSON() throws(Problem) -> JSONValue {
+        do throws(JSONFault) {
+            return try JSONValue(parsingStoreText: body)
+        } catch {
+            throw Problem(notJSON: error)
         }
     }
 
@@ -150,5 +160,11 @@ extension JSONValue {
             throw Problem(.invalidValue, "expected text", path: name)
         }
         return text
+    }
+}
+
+extension Problem {
+    fileprivate init(notJSON fault: JSONFault) {
+        self.init(.malformed, "not JSON at byte \(fault.offset): \(fault.message)")
     }
 }

@@ -75,7 +75,7 @@ extension RouteTable {
         guard let verifier = service.stores.appStore else {
             throw Problem(.notConfigured, "the App Store is not configured here")
         }
-        let json = try await service.computing { try call.json() }
+        let json = try await service.computing { try call.storeJSON() }
         let payload = try json.required("signedPayload")
         let notification: VerifiedAppStoreNotification
         switch await verifier.notification(Array(payload.utf8), now: call.now) {
@@ -140,17 +140,20 @@ extension RouteTable {
         _ service: LedgerService
     ) async throws -> Answer {
         let read = try await service.computing {
-            UnverifiedRevenueCatWebhook.reading(bytes: call.body)
+            UnverifiedRevenueCatWebhook.json(of: call.body).flatMap { json in
+                UnverifiedRevenueCatWebhook.reading(json).map { ($0, json) }
+            }
         }
         switch read {
         case .failure(let refusal):
             try await service.count(refusal, of: Source.revenueCat)
             throw Problem(refusal, of: Source.revenueCat)
-        case .success(let webhook):
+        case .success(let (webhook, json)):
             return try await record(
                 RevenueCatMapping.submission(
                     for: webhook.trusting(.authenticatedRequest, receivedAt: call.now),
-                    body: call.body
+                    body: call.body,
+                    readAs: json
                 ),
                 Source.revenueCat,
                 service

@@ -84,7 +84,7 @@ package enum RevenueCatImport {
             RevenueCatMapping.submission(
                 for: $0.trusting(.operatorImport, receivedAt: now),
                 body: body ?? Array(json.description.utf8),
-                named: PayloadNames.revenueCat.subjects(in: json)
+                readAs: json
             )
         }
     }

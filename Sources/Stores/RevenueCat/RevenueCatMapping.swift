@@ -1,3 +1,4 @@
+package import Encodings
 public import Entitlements
 
 /// From a webhook of RevenueCat's to what it says: a pure table, one row for each event type
@@ -27,8 +28,16 @@ public enum RevenueCatMapping {
         )
     }
 
-    /// `named`: whom the body names.
-    static func submission(
+    /// `json`: the body, read by ``UnverifiedRevenueCatWebhook/json(of:)``.
+    package static func submission(
+        for webhook: VerifiedRevenueCatWebhook,
+        body: [UInt8],
+        readAs json: JSONValue
+    ) -> Submission {
+        submission(for: webhook, body: body, named: PayloadNames.revenueCat.subjects(in: json))
+    }
+
+    private static func submission(
         for webhook: VerifiedRevenueCatWebhook,
         body: [UInt8],
         named: [Subject]

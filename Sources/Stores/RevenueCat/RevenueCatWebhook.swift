@@ -16,8 +16,13 @@ public struct UnverifiedRevenueCatWebhook: Hashable, Sendable {
     public static func reading(
         bytes: [UInt8]
     ) -> Result<UnverifiedRevenueCatWebhook, SignalRefusal> {
+        json(of: bytes).flatMap(reading)
+    }
+
+    /// A body received over the wire as JSON, so that nobody reads it twice.
+    package static func json(of bytes: [UInt8]) -> Result<JSONValue, SignalRefusal> {
         do throws(JSONFault) {
-            return reading(try JSONValue(parsingStoreText: bytes))
+            return .success(try JSONValue(parsingStoreText: bytes))
         } catch {
             return .failure(
                 SignalRefusal(.malformed, "", "\(error.message) at byte \(error.offset)")

@@ -83,4 +83,22 @@ struct `The command import` {
             #expect(outcome.json?.counts == ["appended": 2, "duplicate": 0, "refused": 0])
         }
     }
+
+    // Stores, rule 6: others wrote the texts of a store's messages.
+    @Test func `takes a file of webhooks with half a character`() async throws {
+        try await CommandLedger.with { ledger in
+            let body = RevenueCatBody.text(id: "s", user: "ann", expiration: 1_799_904_000_000)
+            let broken = body.replacing(#""type""#, with: #""alias":"\ud800","type""#)
+            #expect(broken != body)
+            let pretty = "[\n" + broken.replacing(",", with: ",\n") + "\n]\n"
+            let outcome = try await ledger.run(["import", try ledger.file("one", pretty)])
+            #expect(outcome.json?.counts == ["appended": 1, "duplicate": 0, "refused": 0])
+            // Events are this ledger's own, and strict.
+            let event = Sample.purchaseLine("a", "app_store/1", product: #"\ud800"#)
+            let refused = try await ledger.run([
+                "import", "--format", "events", try ledger.file("two", event + "\n"),
+            ])
+            #expect(refused.code != 0)
+        }
+    }
 }

@@ -38,6 +38,17 @@ struct `App Store signals over HTTP` {
         }
     }
 
+    // Stores, rule 6: what stands beside the signed text is nobody's word.
+    @Test func `are not lost for half a character beside them`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            let body = try AppStoreWorld.bought("n1")
+            let broken = #"{"note":"\ud800","# + body.dropFirst()
+            let answer = try await Self.post(server, broken)
+            #expect(answer.status == 200 && answer.json["outcome"] == "appended")
+            #expect(try await Self.post(server, "{" + broken).status == 400)
+        }
+    }
+
     // Stores, rule 10; E1
     @Test func `are recorded once, however often they come`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in

@@ -163,6 +163,24 @@ struct `A purchase told by the App Store` {
         }
     }
 
+    // Stores, rule 8: nobody tells of the new period yet.
+    @Test func `ends when it is said to be upgraded`() async throws {
+        let messages: [Message] = [
+            ("SUBSCRIBED", "INITIAL_BUY", "2026-01-01", Self.month(1), ""),
+            (
+                "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", "2026-01-10",
+                Self.month(1, #""isUpgraded":true"#), ""
+            ),
+        ]
+        try await Self.check(messages) { history in
+            #expect(history.isOpen("2026-01-09") && !history.isOpen("2026-01-11"))
+        }
+        // The control: what the first message says alone.
+        try await Self.check(messages.dropLast()) { history in
+            #expect(history.isOpen("2026-01-11"))
+        }
+    }
+
     // Trap 15: grace, retry, and the end; what was given is not taken back.
     @Test func `keeps the grace that it had`() async throws {
         let grace =

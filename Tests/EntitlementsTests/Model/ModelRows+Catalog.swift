@@ -35,9 +35,9 @@ extension ModelRow {
             "the newest by time and sequence, not by observation or arrival",
             """
             start
-            catalog 10 products=[{"id":"m","unlocks":{"tier":"pro"}}]
-            catalog 10~2 products=[{"id":"m","unlocks":{"all":true}}]
-            catalog 8~50 products=[{"id":"m","unlocks":{"tier":"free"}}]
+            catalog 10 products=[{"id":"m","kind":"auto_renewable","unlocks":{"tier":"pro"}}]
+            catalog 10~2 products=[{"id":"m","kind":"auto_renewable","unlocks":{"all":true}}]
+            catalog 8~50 products=[{"id":"m","kind":"auto_renewable","unlocks":{"tier":"free"}}]
             """,
             "7 ann tier = plus",
             "8 ann tier = free",
@@ -97,10 +97,10 @@ extension ModelRow {
             "K3",
             "levels as at the start; its tier counts if still listed",
             """
-            catalog 1 products=[{"id":"life","unlocks":{"tier":"plus"}}]
+            catalog 1 products=[{"id":"life","kind":"non_consumable","unlocks":{"tier":"plus"}}]
             \(lifetime)
             catalog 10 products=[] features=[{"id":"f1","level":"pro"},{"id":"f2","level":"plus"}]
-            catalog 20 products=[] tiers=["free","pro"] features=[{"id":"f1"}]
+            catalog 20 products=[] trials=[] tiers=["free","pro"] features=[{"id":"f1"}]
             """,
             "11 ann features.f1.allowed = true",
             "11 ann features.f2.allowed = false",
@@ -113,9 +113,10 @@ extension ModelRow {
             "K3",
             "`all` means the features listed then, and the highest tier at T",
             """
-            catalog 1 products=[{"id":"life","unlocks":{"all":true}}] features=[{"id":"f1"}]
+            catalog 1 products=[{"id":"life","kind":"non_consumable","unlocks":{"all":true}}] \
+            features=[{"id":"f1"}]
             \(lifetime)
-            catalog 10 products=[] tiers=["free","max"] features=[{"id":"f1"},{"id":"f4"}]
+            catalog 10 products=[] trials=[] tiers=["free","max"] features=[{"id":"f1"},{"id":"f4"}]
             """,
             "11 ann features.f1.allowed = true",
             "11 ann features.f4.allowed = false",
@@ -188,8 +189,8 @@ extension ModelRow {
             "K9",
             "a product is known within its store",
             """
-            catalog 1 products=[{"id":"m","stores":{"play_store":["m.play"],"stripe":[]},\
-            "unlocks":{"tier":"plus"}}]
+            catalog 1 products=[{"id":"m","kind":"auto_renewable",\
+            "stores":{"play_store":["m.play"],"stripe":[]},"unlocks":{"tier":"plus"}}]
             app_store/1 buy 1 t1 m 31
             app_store/1 ok 1
             @ann claim 1 app_store/1
@@ -210,9 +211,9 @@ extension ModelRow {
             "K9",
             "Apple's two keys are one store's",
             """
-            catalog 1 products=[{"id":"m","stores":{"mac_app_store":["m.mac"],\
-            "app_store":["m.ios"]},"unlocks":{"tier":"plus"}},\
-            {"id":"y","stores":{"mac_app_store":["y.mac"]},"unlocks":{"tier":"pro"}}]
+            catalog 1 products=[{"id":"m","kind":"auto_renewable",\
+            "stores":{"mac_app_store":["m.mac"],"app_store":["m.ios"]},"unlocks":{"tier":"plus"}},\
+            {"id":"y","kind":"auto_renewable","stores":{"mac_app_store":["y.mac"]},"unlocks":{"tier":"pro"}}]
             app_store/1 buy 1 t1 m.mac 31
             app_store/1 ok 1
             @ann claim 1 app_store/1
@@ -236,8 +237,8 @@ extension ModelRow {
             "K9",
             "its store is that of the name shown",
             """
-            catalog 1 products=[{"id":"m","stores":{"play_store":["m.play"]},\
-            "unlocks":{"tier":"plus"}}]
+            catalog 1 products=[{"id":"m","kind":"auto_renewable",\
+            "stores":{"play_store":["m.play"]},"unlocks":{"tier":"plus"}}]
             play_store/a buy 1 t1 m.play 31
             play_store/a ok 1
             @ann claim 1 play_store/a

@@ -44,7 +44,8 @@ struct `The owner of a purchase` {
                     environment: .production,
                     at: instant
                 )
-                return "\(customer) \(answer?["purchases"]?.description ?? "") "
+                // Without the customer, whose name would set apart what is alike.
+                return "\(answer?["purchases"]?.description ?? "") "
                     + "\(answer?["tier"]?.description ?? "")"
             }
         }

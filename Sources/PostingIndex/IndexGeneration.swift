@@ -179,7 +179,7 @@ package final class IndexGeneration: Sendable {
         )
     }
 
-    /// Removes what a writer that was stopped left half-made.
+    /// Removes the files of runs that count no more, and of those that were left half-made.
     package func removeStrays(but kept: [IndexRun]) {
         // Strays that nobody can list are only room on the disk.
         guard let path, let names = try? FileManager.default.contentsOfDirectory(atPath: path)
@@ -190,19 +190,6 @@ package final class IndexGeneration: Sendable {
             guard words.count == 2, !numbers.contains(String(words[1])) else { continue }
             // What cannot be removed is only room on the disk.
             try? FileManager.default.removeItem(atPath: path + "/" + name)
-        }
-    }
-
-    /// Removes the files of runs that count no more.
-    package func remove(_ runs: [IndexRun], but kept: [IndexRun]) {
-        let numbers = Set(kept.map(\.description.number))
-        for run in runs where !numbers.contains(run.description.number) {
-            for part in IndexRun.Part.allCases {
-                if let name = name(of: part, run.description.number) {
-                    // What cannot be removed is only room on the disk, until the next rebuild.
-                    try? FileManager.default.removeItem(atPath: name)
-                }
-            }
         }
     }
 }

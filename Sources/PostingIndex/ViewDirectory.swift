@@ -62,10 +62,10 @@ package struct ViewDirectory: Sendable {
     /// Removes generations that were begun and are not in use: they are room on a disk that is full.
     package func removeUnfinished() {
         let used = current()?.path
-        // What cannot be listed or removed is only that room.
+        // A folder that cannot be listed has nothing that could be removed.
         for name in (try? generations()) ?? []
         where UInt64(name) != nil && path + "/" + name != used {
-            // As above.
+            // What cannot be removed is only room on the disk.
             try? FileManager.default.removeItem(atPath: path + "/" + name)
         }
     }

@@ -49,10 +49,11 @@ extension Questions {
         _ filter: EventFilter,
         _ body: (_ sequence: UInt64, JSONValue) throws -> Bool
     ) throws {
-        var rest = filter
+        guard let (within, own) = try range(of: filter) else { return }
+        var rest = within
         while true {
             var lent: [(sequence: UInt64, json: JSONValue)] = []
-            try openedEvents(rest) { event in
+            try openedEvents(rest, among: own) { event in
                 lent.append((event.header.sequence, event.json))
                 return lent.count < Self.lentCount
             }
@@ -61,7 +62,7 @@ extension Questions {
             }
             guard lent.count == Self.lentCount, let last = lent.last?.sequence else { return }
             // Fits: it lies below the range's end.
-            rest.sequences = last + 1..<filter.sequences.upperBound
+            rest.sequences = last + 1..<within.sequences.upperBound
         }
     }
 
@@ -74,8 +75,18 @@ extension Questions {
         _ filter: EventFilter,
         _ body: (OpenedEvent) throws -> Bool
     ) throws {
+        guard let (within, own) = try range(of: filter) else { return }
+        try openedEvents(within, among: own, body)
+    }
+
+    /// `own`: what ``range(of:)`` says of a filter that is the same but for its sequences.
+    private func openedEvents(
+        _ filter: EventFilter,
+        among own: [UInt64]?,
+        _ body: (OpenedEvent) throws -> Bool
+    ) throws {
         let opener = EventOpener(vault: vault, log: log)
-        try records(filter) { header, record in
+        try records(filter, among: own) { header, record in
             guard let opened = try filter.view.shown(opener.open(record), record) else {
                 return true
             }
@@ -98,17 +109,35 @@ extension Questions {
         _ filter: EventFilter,
         _ body: (RecordHeader, Span<UInt8>) throws -> Bool
     ) throws {
+        guard let (within, own) = try range(of: filter) else { return }
+        try records(within, among: own, body)
+    }
+
+    /// A filter that ends where the log does, and the sequences of its customer's or purchase's events,
+    /// ascending, nil for all; nil: it lets nothing through.
+    private func range(of filter: EventFilter) throws -> (EventFilter, own: [UInt64]?)? {
         let end = min(filter.sequences.upperBound, try log.end().size)
-        guard filter.sequences.lowerBound < end else { return }
+        guard filter.sequences.lowerBound < end else { return nil }
+        var within = filter
+        within.sequences = filter.sequences.lowerBound..<end
+        return (within, try sequences(filter, below: end))
+    }
+
+    private func records(
+        _ filter: EventFilter,
+        among own: [UInt64]?,
+        _ body: (RecordHeader, Span<UInt8>) throws -> Bool
+    ) throws {
         func lend(_ record: Span<UInt8>) throws -> Bool {
             let header = try RecordHeader(reading: record)
             return try filter.admits(header) ? body(header, record) : true
         }
-        guard let sequences = try sequences(filter, below: end) else {
-            try log.scan(from: filter.sequences.lowerBound, upTo: end) { try lend($1) }
+        guard let own else {
+            let range = filter.sequences
+            try log.scan(from: range.lowerBound, upTo: range.upperBound) { try lend($1) }
             return
         }
-        for sequence in sequences where sequence >= filter.sequences.lowerBound {
+        for sequence in own where sequence >= filter.sequences.lowerBound {
             var goesOn = true
             try log.readRecords([sequence]) { goesOn = try lend($1) }
             if !goesOn { return }

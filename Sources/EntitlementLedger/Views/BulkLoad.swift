@@ -61,7 +61,7 @@ struct BulkLoad {
         if runs.count > 1 { kept = [try generation.join(runs, root: position.root)] }
         let tables = IndexTables(runs: kept, position: position)
         try generation.keep(tables)
-        generation.remove(runs, but: kept)
+        generation.removeStrays(but: kept)
         return tables
     }
 }

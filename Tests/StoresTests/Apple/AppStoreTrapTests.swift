@@ -163,7 +163,7 @@ struct `A purchase told by the App Store` {
         }
     }
 
-    // Stores, rule 8: nobody tells of the new period yet.
+    // Stores, rule 7: nobody tells of the new period yet.
     @Test func `ends when it is said to be upgraded`() async throws {
         let messages: [Message] = [
             ("SUBSCRIBED", "INITIAL_BUY", "2026-01-01", Self.month(1), ""),
@@ -178,6 +178,27 @@ struct `A purchase told by the App Store` {
         // The control: what the first message says alone.
         try await Self.check(messages.dropLast()) { history in
             #expect(history.isOpen("2026-01-11"))
+        }
+    }
+
+    // Stores, rule 7: the end is not before what the extension gave.
+    @Test func `keeps the extension that it had`() async throws {
+        let at = { (date: String) in AppStoreSample.instant(date).milliseconds }
+        let extended =
+            #""transactionId":"t1","purchaseDate":\#(at("2026-01-01")),"#
+            + #""expiresDate":\#(at("2026-02-20"))"#
+        let bought: Message = ("SUBSCRIBED", "INITIAL_BUY", "2026-01-01", Self.month(1), "")
+        try await Self.check([
+            bought, ("RENEWAL_EXTENDED", nil, "2026-01-25", extended, ""),
+            ("EXPIRED", "VOLUNTARY", "2026-02-20", extended, ""),
+        ]) { history in
+            #expect(history.isOpen("2026-02-15") && !history.isOpen("2026-02-21"))
+        }
+        // The control: nobody extended it.
+        try await Self.check([
+            bought, ("EXPIRED", "VOLUNTARY", "2026-02-20", Self.month(1), ""),
+        ]) { history in
+            #expect(history.isOpen("2026-01-31") && !history.isOpen("2026-02-15"))
         }
     }
 

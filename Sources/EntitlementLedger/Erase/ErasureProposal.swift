@@ -74,9 +74,12 @@ struct ErasureProposal: Proposal {
     ) throws -> [SealedRecord] {
         let parts = scopes.flatMap(Self.parts)
         let now = pipeline.clock()
-        var sealer = EventSealer(vault: pipeline.vault, randomness: pipeline.sealer.randomness)
+        var sealer = EventSealer(
+            resolver: StreamResolver(pipeline.vault),
+            randomness: pipeline.sealer.randomness
+        )
         return try parts.enumerated().map { place, part in
-            let id = place == 0 ? request.id : "\(request.id)#\(place + 1)"
+            let id = Submission.eventID(of: request.id, at: place)
             let event = NumberedEvent(
                 id: id,
                 source: request.source,

@@ -86,10 +86,15 @@ public struct Submission: Sendable, Hashable {
     package func event(_ place: Int, _ draft: EventDraft) -> Event {
         Event(
             draft,
-            id: place == 0 ? id : "\(id)#\(place + 1)",
+            id: Self.eventID(of: id, at: place),
             source: source,
             environment: environment
         )
+    }
+
+    /// The id of the event at a place of what was handed in under an id (E1).
+    package static func eventID(of id: String, at place: Int) -> String {
+        place == 0 ? id : "\(id)#\(place + 1)"
     }
 
     /// The payload as received; nil where the events are all there is.

@@ -33,9 +33,9 @@ struct `Evidence of an older program` {
         let vault = scratch.directory.vault
         for body in bodies {
             let submission = try RevenueCatBody.submission(of: Array(body.utf8))
-            var sealer = EventSealer(vault: vault, randomness: .system)
+            let resolver = StreamResolver(vault)
+            var sealer = EventSealer(resolver: resolver, randomness: .system)
             let event = submission.events[0]
-            var resolver = StreamResolver(vault)
             let numbered = try resolver.numbered(event)
             let stream = numbered.stream
             var randomness = RandomSource.system

@@ -13,13 +13,14 @@ struct AccessProposal: Proposal {
         as signal: SignalDigest,
         after earlier: UInt64?
     ) throws -> Decision<Void> {
+        let resolver = StreamResolver(pipeline.vault)
         let name = StreamName(.customer(access.customer), in: access.environment)
         // Of one who is erased between here and the append the writer takes nothing (C6).
-        guard earlier == nil, let stream = try pipeline.vault.stream(of: name),
+        guard earlier == nil, let stream = try resolver.stream(of: name),
             try pipeline.questions.views.lastSequence(of: stream) != nil
         else { return .settled(()) }
         let submission = access.request.submission(of: access.draft)
-        switch try pipeline.sealer.seal(submission, signal: signal) {
+        switch try pipeline.sealer.seal(submission, signal: signal, resolver: resolver) {
         case .value(let sealed): return .sealed(sealed) { _ in }
         case .refused: preconditionFailure("an access is bounded far below a record")
         }

@@ -90,11 +90,14 @@ private struct ClaimDecision {
             whole == nil
             ? facts.drafts : facts.drafts.filter { $0.subject == .purchase(transaction.purchase) }
         if sequence == nil { sequence = try restated.sequence(ofSame: own) }
-        let drafts = sequence == nil ? try facts.drafts + NewLinks(pipeline).drafts(of: facts) : []
+        var drafts: [EventDraft] = []
+        if sequence == nil {
+            drafts = try facts.drafts + NewLinks(pipeline, reader.resolver).drafts(of: facts)
+        }
         // Whom the store names comes before the customer's word.
         let ownership = try reader.ownership(of: stream, known, after: drafts)
         // Looked up, not reserved: who is refused leaves nothing behind.
-        let claimant = try pipeline.vault.stream(
+        let claimant = try reader.resolver.stream(
             of: StreamName(.customer(customer), in: facts.environment)
         )
         if let whole {
@@ -181,7 +184,8 @@ private struct ClaimDecision {
             submission,
             drafts: drafts,
             with: claim,
-            expectations: reader.expectations
+            expectations: reader.expectations,
+            resolver: reader.resolver
         )
         switch decided {
         case .refused(let refusal): return .settled(.refused(refusal, owner: nil))

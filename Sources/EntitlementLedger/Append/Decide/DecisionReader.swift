@@ -8,11 +8,14 @@ struct DecisionReader {
     let pipeline: Pipeline
     let environment: StoreEnvironment
     let size: UInt64
+    /// What it names, for who seals what is decided.
+    let resolver: StreamResolver
     private var read: [UInt64: UInt64?] = [:]
 
     init(_ pipeline: Pipeline, _ environment: StoreEnvironment) throws {
         self.pipeline = pipeline
         self.environment = environment
+        resolver = StreamResolver(pipeline.vault)
         size = try pipeline.questions.log.end().size
         if pipeline.questions.views.end < size { try pipeline.questions.views.catchUp() }
     }
@@ -43,9 +46,7 @@ struct DecisionReader {
     }
 
     func stream(_ subject: Subject) throws -> UInt64 {
-        try pipeline.vault.reserveStream(
-            of: StreamName(subject, in: environment)
-        )
+        try resolver.reserveStream(of: StreamName(subject, in: environment))
     }
 
     /// The catalogs, which a decision relies on too.
@@ -69,7 +70,7 @@ struct DecisionReader {
     mutating func facts(naming id: String, of customer: CustomerID) throws -> [Fact] {
         let (stream, facts) = try facts(ofCustomer: customer)
         let canonical = Links(facts, of: .customerLinked).canonical(stream)
-        guard let tag = try pipeline.vault.keys(of: canonical)?.tag(id) else { return [] }
+        guard let tag = try resolver.keys(of: canonical)?.tag(id) else { return [] }
         return facts.filter { $0.item == tag }
     }
 

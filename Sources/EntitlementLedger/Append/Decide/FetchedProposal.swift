@@ -15,40 +15,20 @@ struct FetchedProposal: Proposal, Sendable {
         as signal: SignalDigest,
         after earlier: UInt64?
     ) throws -> Decision<Receipt> {
-        if let refusal = submission.refusal { return .settled(.refused(refusal)) }
-        if let earlier {
-            guard submission.nature == .answer else { return .settled(.duplicate(of: earlier)) }
-            let repeated = try RepeatedAnswer(submission, recordedAt: earlier, pipeline)
-            guard let news = try repeated.news() else {
-                return .unchanged(.duplicate(of: earlier), at: repeated.size)
-            }
-            return try sealed(news, as: nil, NewLinks(pipeline).drafts(of: news), pipeline)
-        }
         let size = try pipeline.questions.log.end().size
-        let links = try NewLinks(pipeline).drafts(of: submission)
-        if links.isEmpty, try isKnown(to: pipeline) { return .unchanged(.known, at: size) }
-        return try sealed(submission, as: signal, links, pipeline)
+        if submission.refusal == nil, earlier == nil, try isKnown(to: pipeline) {
+            return .unchanged(.known, at: size)
+        }
+        return try SubmissionProposal(submission: submission)
+            .decision(in: pipeline, as: signal, after: earlier)
     }
 
-    private func sealed(
-        _ submission: Submission,
-        as signal: SignalDigest?,
-        _ links: [EventDraft],
-        _ pipeline: Pipeline
-    ) throws -> Decision<Receipt> {
-        Decision(
-            try pipeline.sealer.seal(
-                submission,
-                drafts: submission.drafts + links,
-                signal: signal,
-                recordedAt: nil
-            )
-        )
-    }
-
-    /// Whether each of its events says what stands already.
+    /// Whether each of its events and links says what stands already.
     private func isKnown(to pipeline: Pipeline) throws -> Bool {
         var reader = try DecisionReader(pipeline, submission.environment)
+        guard try NewLinks(pipeline, reader.resolver).drafts(of: submission).isEmpty else {
+            return false
+        }
         for (subject, drafts) in Dictionary(grouping: submission.drafts, by: \.subject) {
             guard case .purchase(let purchase) = subject else { return false }
             let (stream, known) = try reader.facts(ofPurchase: purchase)

@@ -55,7 +55,8 @@ struct LapsedVerdictProposal: Proposal {
             try pipeline.sealer.seal(
                 request.submission(of: draft),
                 signal: signal,
-                expectations: reader.expectations
+                expectations: reader.expectations,
+                resolver: reader.resolver
             )
         )
     }

@@ -8,11 +8,16 @@ import Synchronization
 /// room, and an event that comes meanwhile makes nobody decide again.
 struct NewLinks {
     private let pipeline: Pipeline
+    private let resolver: StreamResolver
     private let batch: BatchLinks?
 
-    /// `batch`: those that stand already in what is handed in with the signal.
-    init(_ pipeline: Pipeline, besides batch: BatchLinks? = nil) {
+    /// What is looked for.
+    ///
+    /// `resolver`: the decision's. `batch`: those that stand already in what is handed in with the
+    /// signal.
+    init(_ pipeline: Pipeline, _ resolver: StreamResolver, besides batch: BatchLinks? = nil) {
         self.pipeline = pipeline
+        self.resolver = resolver
         self.batch = batch
     }
 
@@ -43,9 +48,9 @@ struct NewLinks {
 
     /// Whether both are known to name one customer.
     private func isKnown(_ link: LinkProposal, in environment: StoreEnvironment) throws -> Bool {
-        let (questions, vault) = (pipeline.questions, pipeline.vault)
+        let questions = pipeline.questions
         func stream(_ customer: CustomerID) throws -> UInt64? {
-            try vault.stream(of: StreamName(.customer(customer), in: environment))
+            try resolver.stream(of: StreamName(.customer(customer), in: environment))
         }
         guard let customer = try stream(link.customer), let alias = try stream(link.alias) else {
             return false
@@ -54,7 +59,7 @@ struct NewLinks {
         if questions.views.end < size { try questions.views.catchUp() }
         var loader = FactLoader(
             log: questions.log,
-            vault: vault,
+            vault: pipeline.vault,
             views: questions.views,
             size: size
         )

@@ -42,7 +42,8 @@ struct OwnerProposal: Proposal {
             try pipeline.sealer.seal(
                 request.submission(of: drafts),
                 signal: signal,
-                expectations: reader.expectations
+                expectations: reader.expectations,
+                resolver: reader.resolver
             ),
             from: former
         )

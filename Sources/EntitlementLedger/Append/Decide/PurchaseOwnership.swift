@@ -57,7 +57,7 @@ extension DecisionReader {
     ) throws -> PurchaseOwnership {
         var facts = facts
         let canonical = Links(facts, of: .purchaseLinked).canonical(purchase)
-        let keys = try pipeline.vault.keys(of: canonical)
+        let keys = try resolver.keys(of: canonical)
         for (place, draft) in drafts.enumerated() {
             // Behind everything that stands, in their order.
             let sequence = UInt64.max - UInt64(drafts.count - place)

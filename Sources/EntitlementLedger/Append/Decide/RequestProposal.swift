@@ -43,7 +43,8 @@ struct RequestProposal: Proposal {
             try pipeline.sealer.seal(
                 submission,
                 signal: signal,
-                expectations: reader.expectations
+                expectations: reader.expectations,
+                resolver: reader.resolver
             )
         )
     }

@@ -30,12 +30,14 @@ struct SubmissionProposal: Proposal, Sendable {
         as signal: SignalDigest?,
         _ pipeline: Pipeline
     ) throws -> Decision<Receipt> {
-        let links = try NewLinks(pipeline, besides: batch).drafts(of: submission)
+        let resolver = StreamResolver(pipeline.vault)
+        let links = try NewLinks(pipeline, resolver, besides: batch).drafts(of: submission)
         let decided = try pipeline.sealer.seal(
             submission,
             drafts: links.isEmpty ? submission.drafts : submission.drafts + links,
             signal: signal,
-            recordedAt: recordedAt
+            recordedAt: recordedAt,
+            resolver: resolver
         )
         if case .value = decided { batch?.add(submission) }
         return Decision(decided)

@@ -4,7 +4,7 @@ import EventLog
 
 /// Turns events into sealed records.
 struct EventSealer {
-    let vault: any Vault
+    let resolver: StreamResolver
     var randomness: RandomSource
 
     /// What stands beside the records of one submission.
@@ -17,7 +17,7 @@ struct EventSealer {
     ///
     /// - Throws: what the vault throws.
     mutating func seal(_ event: NumberedEvent, attached: Attached?) throws -> SealedRecord? {
-        let keys = event.isOfCatalog ? nil : try vault.keys(of: event.stream)
+        let keys = event.isOfCatalog ? nil : try resolver.keys(of: event.stream)
         return try SealedRecord(
             header: SealedRecord.Header(
                 time: event.time.milliseconds,

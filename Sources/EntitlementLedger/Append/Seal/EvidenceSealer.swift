@@ -4,7 +4,7 @@ import EventLog
 /// Seals what a submission's events were read from, under the keys of all streams that they or the
 /// payload name.
 struct EvidenceSealer {
-    let vault: any Vault
+    let resolver: StreamResolver
     let randomness: RandomSource
     let sharedParts: SharedPartCache
 
@@ -65,7 +65,7 @@ struct EvidenceSealer {
         var unknown: Set<StreamName> = []
         for subject in submission.named + customers.map(Subject.customer) {
             let name = StreamName(subject, in: submission.environment)
-            if let stream = try vault.stream(of: name) {
+            if let stream = try resolver.stream(of: name) {
                 streams.insert(stream)
             } else {
                 unknown.insert(name)
@@ -73,17 +73,18 @@ struct EvidenceSealer {
         }
         let count = streams.count + unknown.count
         guard count <= SealedEvidence.streamLimit else {
-            let own = try vault.reserveStream(of: CrowdedEvidence.key(of: submission, vault))
+            let key = CrowdedEvidence.key(of: submission, resolver.vault)
+            let own = try resolver.reserveStream(of: key)
             return ([own], CrowdedEvidence.note(on: submission, naming: count))
         }
-        for name in unknown { streams.insert(try vault.reserveStream(of: name)) }
+        for name in unknown { streams.insert(try resolver.reserveStream(of: name)) }
         return (streams, nil)
     }
 
     private func keyed(_ streams: Set<UInt64>) throws -> [(number: UInt64, keys: StreamKeys)] {
         try streams.sorted().map { number in
             // With a key less it would stay open when its owner goes.
-            guard let keys = try vault.keys(of: number) else {
+            guard let keys = try resolver.keys(of: number) else {
                 throw LedgerFault(
                     .contended,
                     "somebody whom it names was erased just now: try again"

@@ -27,18 +27,11 @@ struct NumberedEvent {
     var streams: [UInt64] { [stream] + others.flatMap(\.streams) }
 }
 
-/// Turns the names of a submission into numbers, each subject's once; new ones are reserved.
-struct StreamResolver {
-    private let vault: any Vault
-    /// Subjects of the events before; they are few.
-    private var known: [(subject: Subject, stream: UInt64)] = []
-
-    init(_ vault: any Vault) { self.vault = vault }
-
-    /// Numbers an event.
+extension StreamResolver {
+    /// Numbers an event; streams that are new are reserved.
     ///
     /// `signal`: the digest of its id, where it is known.
-    mutating func numbered(_ event: Event, signal: SignalDigest? = nil) throws -> NumberedEvent {
+    func numbered(_ event: Event, signal: SignalDigest? = nil) throws -> NumberedEvent {
         var store: String?
         if case .purchase(let name) = event.subject { store = name.store }
         return NumberedEvent(
@@ -51,24 +44,15 @@ struct StreamResolver {
                     source: event.source,
                     id: event.id
                 ),
-            stream: try stream(of: event.subject, event.environment),
+            stream: event.subject == .catalog
+                ? StreamNumber.catalog
+                : try reserveStream(of: StreamName(event.subject, in: event.environment)),
             store: store,
             time: event.time,
             observedAt: event.observedAt,
             data: event.data,
             others: try others(of: event)
         )
-    }
-
-    private mutating func stream(
-        of subject: Subject,
-        _ environment: StoreEnvironment
-    ) throws -> UInt64 {
-        if subject == .catalog { return StreamNumber.catalog }
-        if let known = known.first(where: { $0.subject == subject }) { return known.stream }
-        let stream = try vault.reserveStream(of: StreamName(subject, in: environment))
-        known.append((subject, stream))
-        return stream
     }
 
     private func others(of event: Event) throws -> [(field: Field, streams: [UInt64])] {
@@ -82,7 +66,7 @@ struct StreamResolver {
                 }
             let prefix = Self.prefix(of: entry.field, in: event)
             let streams = try names.map { name in
-                try vault.reserveStream(
+                try reserveStream(
                     of: StreamName(
                         environment: event.environment.rawValue,
                         subject: prefix + name

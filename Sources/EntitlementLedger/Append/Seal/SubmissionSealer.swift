@@ -15,7 +15,8 @@ struct SubmissionSealer: Sendable {
     /// evidence, from which they were not read.
     ///
     /// `signal`: the digest of the submission's id, where it is known. `expectations`: what its
-    /// decision relied on (E4). `recordedAt`: the time to keep (T3); nil: the clock's.
+    /// decision relied on (E4). `recordedAt`: the time to keep (T3); nil: the clock's. `resolver`: the
+    /// decision's; nil: nothing was looked up for it.
     ///
     /// - Returns: refused where a limit is passed.
     func seal(
@@ -24,9 +25,10 @@ struct SubmissionSealer: Sendable {
         with request: Submission? = nil,
         signal: SignalDigest? = nil,
         expectations: [SealedSubmission.Expectation] = [],
-        recordedAt: Instant? = nil
+        recordedAt: Instant? = nil,
+        resolver: StreamResolver? = nil
     ) throws -> Decided<SealedSubmission> {
-        var resolver = StreamResolver(vault)
+        let resolver = resolver ?? StreamResolver(vault)
         var events = try (drafts ?? submission.drafts).enumerated().map { place, draft in
             try resolver.numbered(
                 submission.event(place, draft),
@@ -34,7 +36,7 @@ struct SubmissionSealer: Sendable {
             )
         }
         let attachment: Attachable?
-        switch try attachable(of: submission, events) {
+        switch try attachable(of: submission, events, resolver) {
         case .refused(let refusal): return .refused(refusal)
         case .value(let bytes): attachment = bytes
         }
@@ -49,7 +51,7 @@ struct SubmissionSealer: Sendable {
                 try resolver.numbered(request.event(place, draft))
             }
         }
-        var sealer = EventSealer(vault: vault, randomness: randomness)
+        var sealer = EventSealer(resolver: resolver, randomness: randomness)
         var records: [SealedRecord] = []
         records.reserveCapacity(events.count + (requested?.count ?? 0))
         for event in events {
@@ -96,7 +98,8 @@ struct SubmissionSealer: Sendable {
 
     private func attachable(
         of submission: Submission,
-        _ events: [NumberedEvent]
+        _ events: [NumberedEvent],
+        _ resolver: StreamResolver
     ) throws -> Decided<Attachable?> {
         if let document = events.first?.data.document {
             let bytes = Attachment.bytes(of: document)
@@ -108,7 +111,7 @@ struct SubmissionSealer: Sendable {
         }
         guard let parts = submission.evidenceParts else { return .value(nil) }
         let evidence = EvidenceSealer(
-            vault: vault,
+            resolver: resolver,
             randomness: randomness,
             sharedParts: sharedParts
         )

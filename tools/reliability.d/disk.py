@@ -106,9 +106,9 @@ class Disk:
 class Names:
     """Directory entries: those that stand for sure, and changes that wait for a sync."""
 
-    def __init__(self, drops_syncs):
-        self.now = {".": "directory"}
-        self.durable = {".": "directory"}
+    def __init__(self, base, drops_syncs):
+        self.now = dict(base)
+        self.durable = dict(base)
         self.waiting = []
         self.drops_syncs = drops_syncs
 

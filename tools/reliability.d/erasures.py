@@ -4,15 +4,16 @@ import base64
 import json
 import os
 import random
-import re
 import shutil
 import subprocess
 
 from harness.app_store import AppStore
+from harness.feeding import Acknowledgements, finish
 from harness.ledgers import checked_audit, checked_replay, copy_ledger
 from harness.report import Fault, Missing, in_parallel, say
 from harness.tracing import KILLED, injected, positions_of, require_strace, require_traced, strace
 from injection import CLEAR_CODES
+from people import CODINGS, People, everybody, found, tokens_in
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "write", "rename", "unlink", "ftruncate"]
 FAULTS = ["kill", "EIO", "ENOSPC+"]
@@ -20,79 +21,9 @@ FAULTS = ["kill", "EIO", "ENOSPC+"]
 OTHERS = 12
 # Customers of whom the ledger keeps what a store signed.
 RECEIPTS = 20
-
-
-class People:
-    """Customers with ids that stand nowhere else."""
-
-    def __init__(self, seed, count):
-        source = random.Random("people/%d" % seed)
-        # Digits, as the App Store's transaction ids are.
-        self.tokens = ["%016d" % source.randrange(10 ** 16) for _ in range(count)]
-
-    def customer(self, number):
-        return "who-" + self.tokens[number]
-
-    def ids(self, number):
-        return [kind + self.tokens[number] for kind in ("who-", "buy-", "tx-", "also-", "ev-")]
-
-    def lines(self, number):
-        token, time = self.tokens[number], "2025-01-01T00:00:00.000Z"
-        purchase = "app_store/buy-" + token
-
-        def event(name, kind, subject, data):
-            return {"specversion": "1.0", "id": "ev-%s-%s" % (token, name), "source": "faults",
-                    "type": kind, "subject": subject, "time": time, "data": data}
-
-        events = [
-            event("a", "purchase.completed", "purchase/" + purchase, {
-                "transactionId": "tx-" + token, "productId": "life",
-                "productKind": "non_consumable", "priceMicros": 4_990_000, "currencyCode": "EUR"}),
-            event("b", "verification.passed", "purchase/" + purchase, {"method": "store_api"}),
-            event("c", "customer.claimed", "customer/who-" + token, {"purchase": purchase}),
-            event("d", "customer.linked", "customer/who-" + token, {"alias": "also-" + token}),
-            event("e", "grant.given", "customer/also-" + token, {
-                "grantId": "tx-" + token, "tier": "pro", "reason": "tx-" + token}),
-        ]
-        return "".join(json.dumps(event) + "\n" for event in events)
-
-
-def tokens_in(content):
-    """What may be a token in some bytes: as text, as UTF-16, in hexadecimal, in Base64."""
-    found = {match[1].decode() for match in TEXT.finditer(content)}
-    found |= {match[1].decode("utf-16-le") for match in WIDE.finditer(content)}
-    found |= {bytes.fromhex(match[1].decode()).decode() for match in HEXADECIMAL.finditer(content)}
-    for match in BASE64.finditer(content):
-        run = match[0].translate(URL_SAFE)
-        for start in range(4):
-            part = run[start:start + (len(run) - start) // 4 * 4]
-            found |= {inner[1].decode() for inner in TEXT.finditer(base64.b64decode(part))}
-    return found
-
-
-TEXT = re.compile(rb"(?=([0-9]{16}))")
-WIDE = re.compile(rb"(?=((?:[0-9]\0){16}))")
-HEXADECIMAL = re.compile(rb"(?=((?:3[0-9]){16}))")
-BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{20,}")
-URL_SAFE = bytes.maketrans(b"-_", b"+/")
-CODINGS = {
-    "text": str.encode, "UTF-16": lambda text: text.encode("utf-16-le"),
-    "hexadecimal": lambda text: text.encode().hex().encode(),
-    "Base64": lambda text: base64.b64encode(b"." + text.encode())}
-
-
-def found(root, tokens, words=()):
-    """The files under a folder that hold one of these tokens, however coded, or one of these words."""
-    hits = []
-    for folder, _, names in os.walk(root):
-        for name in names:
-            path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                content = file.read()
-            if tokens & (tokens_in(content) | tokens_in(path.encode())) or any(
-                    word in content for word in words):
-                hits.append(path)
-    return hits
+# An import is killed before the vault takes its streams over, which is a moment later: on a machine
+# that is busy not at the first attempt.
+ATTEMPTS = 20
 
 
 def erase(tool, ledger, customers, prefix=(), identity="erasure"):
@@ -111,8 +42,9 @@ def events(tool, ledger):
     return [json.loads(line) for line in tool.ask(ledger, "events", "--json").splitlines()]
 
 
-def checked_state(tool, ledger, people, gone, must_be=None):
-    """Either all of it is erased, or nothing; whether it is."""
+def checked_state(tool, ledger, people, gone, must_be=None, but=()):
+    """Either all of it is erased, or nothing; whether it is. Faults of an audit in `but` do not
+    count."""
     log = events(tool, ledger)
     text = json.dumps(log)
     begun = any(event["type"] == "customer.erased" for event in log)
@@ -130,7 +62,31 @@ def checked_state(tool, ledger, people, gone, must_be=None):
         answer = tool.ask_json(ledger, "show", people.customer(number))
         if bool(answer["purchases"]) != (number in stay or not begun):
             raise Fault("show answers otherwise than the log")
-    checked_audit(tool, ledger)
+    checked_audit(tool, ledger, but)
+    return begun
+
+
+def checked_end(tool, ledger, people, gone, must_be=None, but=()):
+    """What an erasure has left that was stopped: not begun, or begun and finished by the next who
+    writes; asked for again it is done, and nothing is left. Whether it was begun."""
+    # A reader, before anybody finishes it; then a writer, who does.
+    begun = checked_state(tool, ledger, people, gone, must_be, but)
+    tool.ask(ledger, "checkpoint")
+    checked_state(tool, ledger, people, gone, begun)
+    if os.path.exists(os.path.join(ledger, "vault", "erasure")):
+        raise Fault("an opening does not finish it")
+    # The same request again comes to the same end, begun or not.
+    again = erase(tool, ledger, [people.customer(number) for number in gone])
+    if again.returncode != 0:
+        raise Fault("a second one ended with %d: %s" % (again.returncode, again.stderr[-300:]))
+    checked_state(tool, ledger, people, gone, True)
+    checked_replay(tool, ledger)
+    hits = found(ledger, {people.tokens[number] for number in gone})
+    if hits:
+        raise Fault("an id stands in %s" % os.path.relpath(hits[0], ledger))
+    # Somebody who stays: a line of theirs may stand twice, and is never lost.
+    if not kept_lines(tool, ledger):
+        raise Fault("the quarantine has lost somebody else's line")
     return begun
 
 
@@ -139,30 +95,13 @@ def trial(tool, base, people, gone, call, fault, position):
     ledger = copy_ledger(base, tool.directory("erased"))
     begun, code = None, None
     try:
-        customers = [people.customer(number) for number in gone]
-        done = erase(tool, ledger, customers, injected(call, fault, position))
+        done = erase(tool, ledger, [people.customer(number) for number in gone],
+                     injected(call, fault, position))
         code = done.returncode
         allowed = (0, *KILLED) if fault == "kill" else CLEAR_CODES
         if code not in allowed:
             raise Fault("it ended with %d: %s" % (code, done.stderr[-300:]))
-        # A reader, before anybody finishes it; then a writer, who does.
-        begun = checked_state(tool, ledger, people, gone, True if code == 0 else None)
-        tool.ask(ledger, "checkpoint")
-        checked_state(tool, ledger, people, gone, begun)
-        if os.path.exists(os.path.join(ledger, "vault", "erasure")):
-            raise Fault("an opening does not finish it")
-        # The same request again comes to the same end, begun or not.
-        again = erase(tool, ledger, customers)
-        if again.returncode != 0:
-            raise Fault("a second one ended with %d: %s" % (again.returncode, again.stderr[-300:]))
-        checked_state(tool, ledger, people, gone, True)
-        checked_replay(tool, ledger)
-        hits = found(ledger, {people.tokens[number] for number in gone})
-        if hits:
-            raise Fault("an id stands in %s" % os.path.relpath(hits[0], ledger))
-        # Somebody who stays: a line of theirs may stand twice, and is never lost.
-        if not kept_lines(tool, ledger):
-            raise Fault("the quarantine has lost somebody else's line")
+        begun = checked_end(tool, ledger, people, gone, True if code == 0 else None)
     except Fault as problem:
         return code, begun, "%s at %s %d: %s" % (fault, call, position, problem)
     shutil.rmtree(ledger)
@@ -179,16 +118,51 @@ def count_calls(tool, base, people, gone):
     return require_traced(done, trace, CALLS)
 
 
-def filled(tool, people):
-    """A ledger with all of them, and the first and the last in its quarantine as well."""
+def begun_with(tool, people):
+    """A ledger that has the first and the last of them in its quarantine, and nobody in its log."""
     ledger = tool.make("people")
-    tool.ask(ledger, "import", "--format", "events", "-", data="".join(
-        people.lines(number) for number in range(len(people.tokens))).encode())
     bad = [{"specversion": "1.0", "type": "no.such", "subject": "customer/" + people.customer(number),
             "data": {"customer": people.customer(number)}} for number in (0, len(people.tokens) - 1)]
     tool.run(ledger, "import", "--format", "events", "--on-error", "quarantine", "-",
              data="".join(json.dumps(line) + "\n" for line in bad).encode())
     return ledger
+
+
+def filled(tool, people):
+    """A ledger with all of them."""
+    ledger = begun_with(tool, people)
+    tool.ask(ledger, "import", "--format", "events", "-", data=everybody(people))
+    return ledger
+
+
+def waiting(tool, people):
+    """A ledger with all of them, whose streams wait in its log: who imported them was killed when
+    it had acknowledged the last one, before the vault took them over."""
+    empty = begun_with(tool, people)
+    lines = everybody(people)
+    for _ in range(ATTEMPTS):
+        ledger = copy_ledger(empty, tool.directory("waiting"))
+        vault = vault_of(ledger)
+        process, acknowledged = tool.start_import(ledger), Acknowledgements(0)
+        process.stdin.write(lines)
+        while acknowledged.count < lines.count(b"\n"):
+            data = os.read(process.stdout.fileno(), 1 << 16)
+            if not data:
+                raise Fault("an import ended before it was killed")
+            acknowledged.take(data)
+        finish(process, acknowledged, kill=True)
+        if vault_of(ledger) == vault:
+            return ledger
+        shutil.rmtree(ledger)
+    raise Fault("control: no import is killed before its streams are taken over")
+
+
+def vault_of(ledger):
+    """What the vault's own files hold of streams."""
+    def content(name):
+        with open(os.path.join(ledger, "vault", name), "rb") as file:
+            return file.read()
+    return [content(name) for name in ("data.mdb", "journal")]
 
 
 def kept_lines(tool, ledger):
@@ -291,15 +265,15 @@ def read_beside(tool, seed):
         return found
 
     try:
-        everybody = set(range(OTHERS))
-        if shown() != everybody:
+        left = set(range(OTHERS))
+        if shown() != left:
             raise Fault("control: a reader does not show everybody")
         for number, gone in enumerate(([0, 1], [2], [3, 4])):
             done = erase(tool, ledger, [people.customer(n) for n in gone], identity="e%d" % number)
             if done.returncode != 0:
                 raise Fault("beside a reader it ended with %d" % done.returncode)
-            everybody -= set(gone)
-            if shown() != everybody:
+            left -= set(gone)
+            if shown() != left:
                 raise Fault("a reader beside an erasure shows somebody else than those who stay")
     finally:
         reader.kill()
@@ -324,22 +298,28 @@ def stopped(tool, report, seed, size):
     """Erasures with a fault at each call that writes; the figures."""
     source = random.Random("erasures/%d" % seed)
     people, gone = People(seed, OTHERS), [0, 1]
-    base = filled(tool, people)
-    tool.ask(base, "show", people.customer(0))
-    counts = count_calls(tool, base, people, gone)
+    settled = filled(tool, people)
+    tool.ask(settled, "show", people.customer(0))
+    bases = {"settled": settled, "waiting": waiting(tool, people)}
+    counts = {name: count_calls(tool, base, people, gone) for name, base in bases.items()}
     trials = [
-        (call, fault, position) for fault in FAULTS for call, position in positions_of(
-            counts, max(2, size // 12) if fault == "kill" else size // 48, source)]
+        (base, call, fault, position) for base in bases for fault in FAULTS
+        for call, position in positions_of(
+            counts[base], max(2, size // 12) if fault == "kill" else size // 48, source)]
     say("erasures: %d trials, calls %s" % (len(trials), counts))
-    results = in_parallel(lambda t: trial(tool, base, people, gone, *t), trials)
-    codes, states = {}, {True: 0, False: 0, None: 0}
-    for (_, fault, _), (code, begun, failure) in zip(trials, results):
+    results = in_parallel(lambda t: trial(tool, bases[t[0]], people, gone, *t[1:]), trials)
+    codes = {}
+    states = {base: {True: 0, False: 0, None: 0} for base in bases}
+    for (base, _, fault, _), (code, begun, failure) in zip(trials, results):
         codes["%s: %s" % (fault, code)] = codes.get("%s: %s" % (fault, code), 0) + 1
         if code != 0:
-            states[begun] += 1
+            states[base][begun] += 1
         if failure:
-            report.fail("erasures", failure)
-    if not states[True] or not states[False]:
-        report.fail("erasures", "no stop before, or none after the log said so: %s" % states)
-    return {"calls": counts, "trials": len(trials), "exitCodes": codes,
-            "stopped": {"erased": states[True], "notBegun": states[False]}}
+            report.fail("erasures", "%s, %s" % (base, failure))
+    for base, stopped in states.items():
+        if not stopped[True] or not stopped[False]:
+            report.fail("erasures", "%s: no stop before, or none after the log said so: %s" % (
+                base, stopped))
+    return {"calls": counts, "trials": len(trials), "exitCodes": codes, "stopped": {
+        base: {"erased": stopped[True], "notBegun": stopped[False]}
+        for base, stopped in states.items()}}

@@ -1,4 +1,4 @@
-"""Simulated power cuts: disk states that a recorded run may have left.
+"""Simulated power cuts: disk states that a recorded import may have left.
 
 Locks do not survive; views are discarded.
 """
@@ -9,7 +9,8 @@ import random
 import shutil
 import threading
 
-from disk import Disk, Names, Operation, read_trace
+import namecuts
+from disk import Disk, read_trace
 from harness.feeding import Acknowledgements, feed, finish
 from harness.history import History
 from harness.install import compiled
@@ -131,104 +132,10 @@ def try_states(tool, before, operations, history, count, seed, drops_syncs):
     return results
 
 
-def new_ledger_states(operations, points, seed, drops_syncs):
-    """Yields (whether the ledger was acknowledged, names, contents) while a ledger is made."""
-    source = random.Random(seed)
-    disk, names = Disk({}, drops_syncs), Names(drops_syncs)
-    wanted = collections.Counter(points)
-    is_acknowledged = False
-    for index, operation in enumerate([*operations, Operation("e", "", 0, b"")]):
-        content = names.now.get(operation.path)
-        for _ in range(wanted[index]):
-            yield is_acknowledged, names.cut(source), disk.cut(
-                operation._replace(path=content or ""), source)
-        if operation.kind == "a":
-            is_acknowledged = True
-        elif operation.kind == "m":
-            names.change(operation.path, None, "directory")
-        elif operation.kind == "c":
-            names.change(operation.path, None, "file-%d" % index)
-        elif operation.kind == "u":
-            names.change(None, operation.path, None)
-        elif operation.kind == "r":
-            names.change(operation.data.decode(), operation.path, content)
-        elif operation.kind == "s" and content == "directory":
-            names.synced(operation.path)
-        elif content:
-            disk.do(operation._replace(path=content))
-
-
-def check_new_ledger(tool, state):
-    """Opens what is left of a ledger that was being made; None if that is as it must be."""
-    is_acknowledged, names, contents = state
-    root = tool.directory("made-%d" % threading.get_ident())
-    os.makedirs(root)
-    try:
-        for path in sorted(names, key=lambda name: name.count("/")):
-            target = os.path.join(root, path)
-            if path == "." or not os.path.isdir(os.path.dirname(target)):
-                continue
-            if names[path] == "directory":
-                os.makedirs(target, exist_ok=True)
-            else:
-                with open(target, "wb") as file:
-                    file.write(contents.get(names[path], b""))
-        ledger = os.path.join(root, "ledger")
-        if is_acknowledged:
-            if checked_audit(tool, ledger, but=("view",))["records"] != 1:
-                raise Fault("the catalog is lost")
-            checked_log(tool, ledger, None, {})
-        else:
-            code = tool.run(ledger, "status").returncode
-            if code not in (0, 3, 65, 66, 74, 78):
-                raise Fault("status ended with %d" % code)
-        return None
-    except (Fault, ValueError) as fault:
-        return str(fault)
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
-
-
-def run_new_ledgers(tool, report, library, seed, count):
-    """Power cuts while a ledger is made, and after it was said to stand: its names too."""
-    root = os.path.realpath(tool.scratch) + "/fresh"
-    shutil.rmtree(root, ignore_errors=True)
-    os.makedirs(root)
-    trace = os.path.join(tool.scratch, "trace-init")
-    tool.environment.update(
-        LD_PRELOAD=library, RECORDER_TRACE=trace, RECORDER_ROOT=root)
-    try:
-        tool.ask(os.path.join(root, "ledger"), "init", "--catalog",
-                 os.path.join(tool.scratch, "catalog.json"))
-    finally:
-        for name in ("LD_PRELOAD", "RECORDER_TRACE", "RECORDER_ROOT"):
-            del tool.environment[name]
-    operations = read_trace(trace)
-    os.remove(trace)
-    source = random.Random("new/%d" % seed)
-    figures = {}
-    for drops_syncs in (False, True):
-        # Half of the states are those after the acknowledgement.
-        points = [
-            len(operations) if drops_syncs or n % 2 else source.randrange(len(operations))
-            for n in range(count)]
-        made = list(new_ledger_states(operations, points, "new/%d" % seed, drops_syncs))
-        problems = in_parallel(lambda state: check_new_ledger(tool, state), made)
-        bad = [problem for problem in problems if problem]
-        figures["withoutSyncs" if drops_syncs else "asRecorded"] = {
-            "states": len(made), "bad": len(bad)}
-        if drops_syncs and len(bad) * 2 <= len(made):
-            report.fail("power control", "%d of %d new ledgers without syncs are bad" % (
-                len(bad), len(made)))
-        if not drops_syncs and bad:
-            report.fail("power", "%d of %d new ledgers: %s" % (len(bad), len(made), bad[0]))
-    report.figures["powerNewLedger"] = figures
-
-
 def run(tool, report, seed, count):
     library = compiled(RECORDER, tool.scratch, "-shared", "-fPIC", "-ldl", "-lpthread")
     tool.make("first")  # Leaves the catalog's file.
-    run_new_ledgers(tool, report, library, seed, max(40, count // 20))
+    namecuts.run(tool, report, library, seed, count)
     figures = {"traces": 0, "operations": 0, "states": 0, "bad": 0, "kinds": {}}
     control = {"states": 0, "found": 0}
     left, left_controls, number = count, max(40, count // CONTROL_SHARE), 0

@@ -111,8 +111,8 @@ package enum DurableFile {
 
     /// Makes the names in a file's directory durable.
     package static func syncDirectory(of path: String) throws {
-        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        let descriptor = unsafe open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY)
+        let directory = folder(of: path) ?? "."
+        let descriptor = unsafe open(directory.isEmpty ? "/" : directory, O_RDONLY | O_DIRECTORY)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
@@ -300,12 +300,21 @@ extension DurableFile {
     }
 
     /// Makes a folder for its owner only, with those above it; one that stands is taken.
+    ///
+    /// The names of those that are made are on the disk when it returns.
     package static func makeFolder(_ path: String) throws {
+        let missing = sequence(first: path, next: folder(of:)).prefix { !$0.isEmpty && !exists($0) }
         try FileManager.default.createDirectory(
             atPath: path,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
+        for folder in missing { try syncName(ofDirectory: folder) }
+    }
+
+    /// The folder that something is in, by its path; nil: the path does not say.
+    private static func folder(of path: String) -> String? {
+        path.lastIndex(of: "/").map { String(path[..<$0]) }
     }
 
     /// Leaves a folder to its owner alone.

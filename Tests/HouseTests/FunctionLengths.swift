@@ -28,7 +28,7 @@ enum FunctionLengths {
         (words.contains("func ") || words.contains("init") || words.contains("subscript"))
             && words.prefixMatch(
                 of:
-                    #/(?:@\w+(?:\([^)]*\))? +)*(?:[a-z]+(?:\(set\))? +)*(?:func |init[?<(]|subscript)/#
+                    #/(?:@\w+(?:\([^)]*\))? +)*(?:[a-z]+(?:\(set\))? +)*(?:func |init[?<(]|subscript[<(])/#
             ) != nil && !words.hasPrefix("return ") && !words.hasPrefix("try ")
     }
 

@@ -179,7 +179,7 @@ enum House {
     /// Whose texts are names of the program's own.
     static func mayOrderByText(_ path: String) -> Bool {
         [
-            "LMDBStorage/Vault/VaultNames.swift", "LedgerServer/Operate/ServerMetrics.swift",
+            "LMDBStorage/Vault/Names/VaultNames.swift", "LedgerServer/Operate/ServerMetrics.swift",
             "LedgerOperations/Import/ImportReport.swift",
         ].contains(path)
     }

@@ -28,6 +28,23 @@ extension Views {
         try use(generation, tables)
     }
 
+    /// Takes the tables that the writer has written since, for who only reads: the overlay would grow for as
+    /// long as it runs, and runs that were joined would stay on the disk.
+    func takeUpTables() throws {
+        try changing.withLock { _ in
+            // What is being replaced, or does not match, is looked at again later.
+            let found = (try? directory?.openCurrent()) ?? nil
+            if let (generation, tables) = found, tables.size > position {
+                // Nor is it taken where the log, or the tree, cannot be read.
+                let matches = (try? matches(tables.position)) ?? false
+                if matches { try use(generation, tables) }
+            }
+            state.withLock { state in
+                if state.overlay.isDue(from: Self.batchLimit) { state.overlay.noteFailure() }
+            }
+        }
+    }
+
     private func discard(_ reason: String) { state.withLock { $0.discarded = reason } }
 
     private func matches(_ position: ViewPosition) throws -> Bool {

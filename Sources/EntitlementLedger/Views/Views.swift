@@ -214,6 +214,8 @@ final class Views: LogIndex {
             // Gaps at the end are no events, and the end for all that.
             if entries.isEmpty { state.withLock { $0.overlay.pass(to: size) } }
         }
+        let isDue = state.withLock { $0.overlay.isDue(from: Self.batchLimit) }
+        if isReadOnly, isDue { try takeUpTables() }
     }
 
     /// Moves the overlay into the tables behind the writer, once it is large.

@@ -42,6 +42,8 @@ extension Environment {
         // LMDB uses what a commit has freed in the next but one.
         let last = try fill(1)
         _ = try fill(1)
+        // What a reader keeps cannot be filled, and every attempt would lengthen the file.
+        if try hasReaders(upTo: last) { return false }
         while try hasPages(freedUpTo: last) {
             let end = statistics.lastPageNumber
             _ = try fill(Self.pagesPerCommit)
@@ -51,6 +53,14 @@ extension Environment {
             }
         }
         return true
+    }
+
+    /// Whether somebody looks at the state that a transaction up to this one has made.
+    private func hasReaders(upTo last: Int) throws(LMDBError) -> Bool {
+        try gate.enter()
+        defer { gate.leave() }
+        try requireOpen()
+        return readerSlots().oldest.map { $0 <= last } ?? false
     }
 
     /// Whether a page is free that a transaction up to this one has freed.

@@ -37,6 +37,7 @@ extension Environment {
         var statistics = Statistics()
         do { try gate.enter() } catch { return statistics }
         defer { gate.leave() }
+        do { try requireOpen() } catch { return statistics }
         var info = unsafe MDB_envinfo()
         var stat = MDB_stat()
         // Both fail only for a null environment.
@@ -66,6 +67,7 @@ extension Environment {
     package var usedByteCount: Int {
         do { try gate.enter() } catch { return 0 }
         defer { gate.leave() }
+        do { try requireOpen() } catch { return 0 }
         var info = unsafe MDB_envinfo()
         var stat = MDB_stat()
         guard unsafe mdb_env_info(pointer, &info) == MDB_SUCCESS,
@@ -123,10 +125,11 @@ extension Environment {
     /// LMDB gives the old map up before it asks for the new one. Where it gets none, the
     /// environment is closed, for its next transaction would read at address 0.
     func setMapSize(_ mapSize: Int) throws(LMDBError) -> Bool {
-        guard let code = gate.alone({ unsafe mdb_env_set_mapsize(pointer, mapSize) }) else {
-            return false
+        let outcome = gate.alone {
+            isBroken ? MDB_PANIC : unsafe mdb_env_set_mapsize(pointer, mapSize)
         }
-        if code != MDB_SUCCESS { close() }
+        guard let code = outcome else { return false }
+        if code != MDB_SUCCESS, code != MDB_PANIC { close() }
         try check(code, "mdb_env_set_mapsize")
         return true
     }
@@ -147,6 +150,7 @@ extension Environment {
     package func sync() throws(LMDBError) {
         try gate.enter()
         defer { gate.leave() }
+        try requireOpen()
         try check(unsafe mdb_env_sync(pointer, 1), "mdb_env_sync")
     }
 
@@ -217,6 +221,7 @@ extension Environment {
     package func copy(to path: String) throws(LMDBError) {
         try gate.enter(isWriting: true)
         defer { gate.leave() }
+        try requireOpen()
         try check(unsafe mdb_env_copy2(pointer, path, 0), "mdb_env_copy2")
     }
 }

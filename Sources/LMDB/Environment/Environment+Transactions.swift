@@ -139,12 +139,19 @@ extension Environment {
         _ body: () throws(LMDBError) -> TransactionPointer
     ) throws(LMDBError) -> TransactionPointer {
         var adoptions = 0
+        var isMended = false
         while true {
             try gate.enter(isWriting: isWriting)
+            let opening = openings
             do {
+                try requireOpen()
                 return try body()
             } catch {
                 gate.leave()
+                if error.kind == .panicked, !isMended {
+                    isMended = true
+                    if try mend(opening) { continue }
+                }
                 guard error.kind == .mapResized else { throw error }
                 guard adoptions < Environment.adoptionLimit else {
                     // The map has the size that the meta page states, and its last page lies beyond.

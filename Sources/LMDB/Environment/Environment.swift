@@ -1,4 +1,4 @@
-// Unsafe: the environment's pointer, which this object alone owns: it is made once, and closed once,
+// Unsafe: the environment's pointer, which this object alone owns: each that was made is closed once,
 // when no transaction is open.
 //
 // A directory of tables: opening, closing, and its tables.
@@ -40,6 +40,9 @@ package final class Environment: @unchecked Sendable {
         package var isSynchronous: Bool
         /// Whether the environment refuses to write (false).
         package var isReadOnly: Bool
+        /// Whether what a failed write of its first pages has left unusable is opened again by the next
+        /// transaction (false): for who keeps nothing that follows from what that write came to.
+        package var isMended: Bool
         /// The permissions of files that are made (0600).
         package var fileMode: UInt16
 
@@ -50,6 +53,7 @@ package final class Environment: @unchecked Sendable {
             maximumReaders: Int = 1024,
             isSynchronous: Bool = true,
             isReadOnly: Bool = false,
+            isMended: Bool = false,
             fileMode: UInt16 = 0o600
         ) {
             self.mapSize = mapSize
@@ -57,16 +61,23 @@ package final class Environment: @unchecked Sendable {
             self.maximumReaders = maximumReaders
             self.isSynchronous = isSynchronous
             self.isReadOnly = isReadOnly
+            self.isMended = isMended
             self.fileMode = fileMode
         }
     }
 
-    let pointer: OpaquePointer
+    /// Replaced while nobody is inside the gate.
+    private(set) var pointer: OpaquePointer
+    /// Whether it is closed, or was to be opened again and could not be.
+    private(set) var isBroken = false
+    /// How often it was opened again.
+    private(set) var openings = 0
+    private let options: Options
     /// The directory's canonical path.
     let path: String
     let number = OpenEnvironments.nextNumber()
     let gate = TransactionGate()
-    let readers: ReaderPool
+    private(set) var readers: ReaderPool
     private let tables = Mutex<[String: Table]>([:])
 
     /// Opens the environment in an existing directory.
@@ -82,6 +93,7 @@ package final class Environment: @unchecked Sendable {
             throw error
         }
         self.path = canonical
+        self.options = options
         readers = unsafe ReaderPool(environment: pointer)
     }
 
@@ -100,10 +112,72 @@ package final class Environment: @unchecked Sendable {
     package func close() {
         precondition(!gate.isHeldHere, "an environment is not closed within its transaction")
         _ = gate.alone(closing: true) {
-            readers.drain()
-            unsafe mdb_env_close(pointer)
+            closeFile()
             OpenEnvironments.release(path)
         }
+    }
+
+    private func closeFile() {
+        guard !isBroken else { return }
+        readers.drain()
+        unsafe mdb_env_close(pointer)
+        isBroken = true
+    }
+
+    /// Whether the file is open, for who is inside the gate.
+    ///
+    /// - Throws: ``LMDBError`` of kind `panicked`: it was to be opened again, and could not be.
+    func requireOpen() throws(LMDBError) {
+        guard isBroken else { return }
+        throw LMDBError(code: MDB_PANIC, operation: "mdb_env_open")
+    }
+
+    /// Opens the file again that refuses everything since its first pages could not be written, with the
+    /// same tables.
+    ///
+    /// `opening`: the one that was met; where somebody was faster nothing is done.
+    ///
+    /// - Returns: false if it is not to be, or this thread has a transaction open.
+    /// - Throws: ``LMDBError`` where it cannot be opened: the next transaction tries it again.
+    func mend(_ opening: Int) throws(LMDBError) -> Bool {
+        guard options.isMended else { return false }
+        let outcome = gate.alone { () -> LMDBError? in
+            guard isBroken || openings == opening else { return nil }
+            closeFile()
+            do throws(LMDBError) {
+                unsafe pointer = try unsafe Environment.open(path, options)
+                readers = unsafe ReaderPool(environment: pointer)
+                isBroken = false
+                openings += 1
+                try reopenTables()
+            } catch {
+                closeFile()
+                return error
+            }
+            return nil
+        }
+        guard let outcome else { return false }
+        if let fault = outcome { throw fault }
+        return true
+    }
+
+    /// Opens the tables that are known in the order of their handles, which LMDB gives one by one.
+    private func reopenTables() throws(LMDBError) {
+        var transaction: OpaquePointer?
+        let flags = UInt32(MDB_RDONLY)
+        try check(unsafe mdb_txn_begin(pointer, nil, flags, &transaction), "mdb_txn_begin")
+        for (name, table) in tables.withLock({ $0.sorted { $0.value.handle < $1.value.handle } }) {
+            var handle: MDB_dbi = 0
+            let code = unsafe mdb_dbi_open(transaction, name, 0, &handle)
+            guard code == MDB_SUCCESS, handle == table.handle else {
+                unsafe mdb_txn_abort(transaction)
+                throw LMDBError(
+                    code: code == MDB_SUCCESS ? MDB_INVALID : code,
+                    operation: "mdb_dbi_open"
+                )
+            }
+        }
+        try check(unsafe mdb_txn_commit(transaction), "mdb_txn_commit")
     }
 
     /// The table of this name, made if `create` says so.

@@ -39,7 +39,7 @@ package final class DeliveryStore: Sendable {
         let environment = try mappingFaults {
             try LMDB.Environment(
                 path: path,
-                options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
+                options: .init(mapSize: mapSize, isReadOnly: isReadOnly, isMended: true)
             )
         }
         self.environment = environment

@@ -107,7 +107,10 @@ extension LedgerDirectory {
     ) throws -> [String] {
         var randomness = randomness
         let (file, next) = (path + "/" + keyName, path + "/" + nextKeyName)
-        if !DurableFile.exists(next) {
+        if DurableFile.exists(next) {
+            // Who wrote it may have been stopped before its name was on the disk.
+            try DurableFile.syncDirectory(of: next)
+        } else {
             let text = Hexadecimal.encode(randomness.bytes(StreamKeys.byteCount)) + "\n"
             try DurableFile.replace(next, with: Array(text.utf8))
         }

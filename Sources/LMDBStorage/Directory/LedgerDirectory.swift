@@ -119,7 +119,10 @@ package enum LedgerDirectory {
     /// it holds keys.
     static func upgrade(at path: String) throws {
         var manifest = try manifest(at: path)
-        guard manifest.format < formatVersion else { return }
+        guard manifest.format < formatVersion else {
+            // Who wrote it may have been stopped before its name was on the disk.
+            return try DurableFile.syncDirectory(of: path + "/" + manifestName)
+        }
         try DurableFile.closeFolder(path + "/" + logName)
         manifest.format = formatVersion
         try write(manifest, to: path)

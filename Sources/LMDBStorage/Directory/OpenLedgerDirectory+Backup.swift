@@ -25,31 +25,46 @@ extension OpenLedgerDirectory {
     /// - Throws: `LogStorageFault`, `FileFault`, `LedgerOpenFault`.
     package func copyVault(to folder: String, masterKey: [UInt8]) throws -> VaultCounts {
         try DurableFile.makeFolder(folder)
-        let journal = folder + "/" + VaultJournal.fileName
-        let keysFile = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
+        let vaultPath = path + "/" + LedgerDirectory.vaultName
         for _ in 0..<Self.copyAttempts {
-            let before = try DurableFile.read(keysFile)
-            DurableFile.remove(journal + ".new")
-            let file = try DurableFile.openForAppending(journal + ".new")
-            defer { Glibc.close(file) }
-            let counts = try vault.copy(to: file)
-            // An erasure that came between sealed items anew.
-            guard let wrapped = before, try DurableFile.read(keysFile) == before else { continue }
-            let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
-            // Nor does a copy take along the keys that one under way is about to destroy.
+            guard let before = try Self.keys(ofVault: vaultPath) else { break }
+            let keys = try EpochKeyFile.open(before, SymmetricKey(data: masterKey))
+            // Nor does a copy take along the keys that an erasure under way is about to destroy.
             guard keys.replaced.isEmpty else { continue }
-            try Self.check(journal + ".new", keys, counts)
-            try DurableFile.rename(journal + ".new", to: journal)
-            try DurableFile.replace(folder + "/" + EpochKeys.fileName, with: wrapped)
-            return counts
+            let journal = folder + "/" + VaultJournal.fileName
+            let counts = try writeCopy(to: journal + DurableFile.newSuffix)
+            try Self.check(journal + DurableFile.newSuffix, keys, counts)
+            // Who replaces the keys brings the copy along, or comes before it.
+            do {
+                let isPlaced = try EpochKeyFile.whileLocked(vaultPath: vaultPath) {
+                    guard try Self.keys(ofVault: vaultPath) == before else { return false }
+                    try DurableFile.rename(journal + DurableFile.newSuffix, to: journal)
+                    try DurableFile.replace(folder + "/" + EpochKeys.fileName, with: before)
+                    return true
+                }
+                if isPlaced { return counts }
+            } catch let fault as LedgerOpenFault where fault.code == .locked {
+                // They are being replaced just now.
+            }
         }
         throw LogStorageFault(.busy, "the vault's keys are being replaced")
+    }
+
+    private func writeCopy(to journal: String) throws -> VaultCounts {
+        DurableFile.remove(journal)
+        let file = try DurableFile.openForAppending(journal)
+        defer { Glibc.close(file) }
+        return try vault.copy(to: file)
+    }
+
+    private static func keys(ofVault folder: String) throws -> [UInt8]? {
+        try DurableFile.read(folder + "/" + EpochKeys.fileName)
     }
 
     /// Whether a copy of the vault holds nothing that was erased since it was made.
     package func isCurrent(vaultCopy folder: String) throws -> Bool {
         let generations = try [folder, path + "/" + LedgerDirectory.vaultName].map { vault in
-            try DurableFile.read(vault + "/" + EpochKeys.fileName).map(EpochKeys.generation)
+            try Self.keys(ofVault: vault).map(EpochKeys.generation)
         }
         return generations[0] == generations[1]
     }

@@ -25,6 +25,8 @@ package final class LMDBLog: LogStorage {
     let takenOver = Mutex<UInt64>(0)
     /// Whether a commit that nobody waited for failed, since which the log was not opened again.
     let isInDoubt = Mutex(false)
+    /// Whether its use was ended.
+    private let isClosed = Atomic(false)
 
     struct Current {
         var environment: LMDB.Environment
@@ -128,6 +130,7 @@ package final class LMDBLog: LogStorage {
 
     /// Ends the use of the environment.
     package func close() {
+        isClosed.store(true, ordering: .relaxed)
         let environment = current.withLock { $0 }.environment
         if !options.isReadOnly { RoomAhead.giveBack(in: environment) }
         environment.close()
@@ -156,8 +159,13 @@ package final class LMDBLog: LogStorage {
                 opened = current.withLock { $0 }
             } catch let error as LMDBError where error.kind == .closed {
                 let newest = opening.withLock { _ in current.withLock { $0 } }
-                guard newest.environment !== opened.environment else { throw error }
-                opened = newest
+                if newest.environment === opened.environment {
+                    // It was to be opened again, and could not be: a disk may read again by now.
+                    guard !isMended, !isClosed.load(ordering: .relaxed) else { throw error }
+                    isMended = true
+                    try reopen { $0 === opened.environment }
+                }
+                opened = current.withLock { $0 }
             }
         }
     }

@@ -109,6 +109,9 @@ final class EpochKeyFile: Sendable {
     /// Opens the content of another epoch file by the same master key.
     func open(_ content: [UInt8]) throws -> EpochKeys { try Self.open(content, key) }
 
+    /// Has the file's name on the disk.
+    func sync() throws { try DurableFile.syncDirectory(of: path) }
+
     /// Replaces the keys, durably; elsewhere: those of a copy.
     func write(
         _ keys: EpochKeys,

@@ -136,7 +136,16 @@ extension LMDBVault {
             try keyFile.write(keys, using: &writer.randomness)
         }
         if !keys.replaced.isEmpty {
-            if epochs.generation != keys.generation { try rotate(to: keys, erasure, &writer) }
+            // Its name may not be on the disk, where whoever wrote it was stopped.
+            try keyFile.sync()
+            if epochs.generation != keys.generation {
+                if try names.isRotated(to: keys.generation) {
+                    // By a commit that seemed to fail.
+                    use(keys.rotated)
+                } else {
+                    try rotate(to: keys, erasure, &writer)
+                }
+            }
             try keyFile.write(keys.rotated, using: &writer.randomness)
         }
         try reachBackups(keys.rotated, erased: erasure.streams, &writer)

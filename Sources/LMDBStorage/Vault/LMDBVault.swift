@@ -168,7 +168,7 @@ package final class LMDBVault: Vault {
     ) throws -> (LMDB.Environment, Table) {
         let environment = try LMDB.Environment(
             path: path,
-            options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
+            options: .init(mapSize: mapSize, isReadOnly: isReadOnly, isMended: true)
         )
         guard let streams = try environment.table("streams", create: !isReadOnly) else {
             throw LogStorageFault(.damaged, "the vault has no table of streams")

@@ -105,9 +105,10 @@ public struct LedgerBackup {
     /// before it could.
     private func copyVault(_ masterKey: [UInt8], _ warn: (String) -> Void) throws -> VaultCounts {
         let folder = path + "/" + LedgerDirectory.vaultFolder
+        // Before the copy: one that is stopped behind it is reached, too.
+        try note(warn)
         for _ in 0..<Self.copyAttempts {
             let counts = try open.directory.copyVault(to: folder, masterKey: masterKey)
-            try note(warn)
             try MachineCopies(ofLedgerAt: open.directory.path)
                 .joined(with: open.directory.vault.copiesOfOthers())
                 .put(besideVaultAt: folder, sealedBy: open.directory.vault.copiesSeal)

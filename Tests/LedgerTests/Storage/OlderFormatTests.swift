@@ -11,8 +11,11 @@ import Testing
 
 /// A ledger that no new stream rode in the log of goes on as it is, until one does (E5).
 struct `A ledger of format 1` {
+    /// What a program of that format wrote: in the log no new streams, in `end` nothing but the end,
+    /// in the vault no identifiers.
     private static let tables = [
-        "bundles", "tail", "companions", "shared", "tiles", "checkpoints", "end",
+        ("log", ["bundles", "tail", "companions", "shared", "tiles", "checkpoints", "end"]),
+        ("vault", ["streams", "names"]),
     ]
 
     /// Lends a ledger as a program of format 1 closed it.
@@ -22,18 +25,9 @@ struct `A ledger of format 1` {
         try await ScratchLedger.with { scratch in
             try record("ann", in: scratch.ledger)
             try scratch.close()
-            // The log without its table: LMDB's wrapper takes none away.
-            try FileManager.default.moveItem(
-                atPath: scratch.path + "/log",
-                toPath: scratch.path + "/newer"
-            )
-            try FileManager.default.createDirectory(
-                atPath: scratch.path + "/log",
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o755]
-            )
-            try copyTables(from: scratch.path + "/newer", to: scratch.path + "/log")
-            try FileManager.default.removeItem(atPath: scratch.path + "/newer")
+            for (folder, tables) in tables {
+                try rewrite(tables, of: scratch.path + "/" + folder)
+            }
             var manifest = try LedgerDirectory.manifest(at: scratch.path)
             #expect(manifest.format == 2)
             manifest.format = 1
@@ -42,7 +36,25 @@ struct `A ledger of format 1` {
         }
     }
 
-    private static func copyTables(from old: String, to new: String) throws {
+    /// Makes the file of an environment anew with some of its tables: LMDB's wrapper takes none
+    /// away.
+    private static func rewrite(_ tables: [String], of folder: String) throws {
+        let files = FileManager.default
+        try files.moveItem(atPath: folder, toPath: folder + ".newer")
+        try files.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        for name in try files.contentsOfDirectory(atPath: folder + ".newer")
+        where !["data.mdb", "lock.mdb"].contains(name) {
+            try files.moveItem(atPath: folder + ".newer/" + name, toPath: folder + "/" + name)
+        }
+        try copy(tables, from: folder + ".newer", to: folder)
+        try files.removeItem(atPath: folder + ".newer")
+    }
+
+    private static func copy(_ tables: [String], from old: String, to new: String) throws {
         let source = try LMDB.Environment(path: old, options: .init(isReadOnly: true))
         defer { source.close() }
         let target = try LMDB.Environment(path: new, options: .init())
@@ -58,6 +70,8 @@ struct `A ledger of format 1` {
                     return true
                 }
             }
+            // Whose log it is, and its last own time, are newer.
+            if name == "end" { entries.removeAll { $0.0 != Key(0) } }
             try target.write { transaction in
                 for (key, value) in entries { try transaction.put(to, key, value.span) }
             }

@@ -16,13 +16,13 @@ final class VaultNames: Sendable {
     let environment: LMDB.Environment
     let streams: Table
     let names: Table
-    private let highestCounter: UInt64
-    private let newStreams: @Sendable () throws -> [UInt64]
-    private let isReadOnly: Bool
+    let highestCounter: UInt64
+    let newStreams: @Sendable () throws -> [UInt64]
+    let isReadOnly: Bool
     private let recent: Mutex<Recent>
     private let queue = DispatchQueue(label: "entitlement-ledger.vault.names")
     /// Whether the table was made before names stood by their shards; a writer makes it anew.
-    private let hasOlderTable: Bool
+    let hasOlderTable: Bool
     /// What a check found since they were opened; nil: nobody has checked.
     private let checked = Mutex<Result<Void, LogStorageFault>?>(nil)
 
@@ -31,10 +31,19 @@ final class VaultNames: Sendable {
         var numbers: [SignalDigest: UInt64] = [:]
         /// The last stream that the table or `numbers` holds.
         var last: UInt64
+        /// For who only reads: the last stream that the table had when it was looked at.
+        var covered: UInt64 = 0
         /// Whether a batch is on its way into the table.
         var isFollowing = false
         /// Generation of the digests' epoch keys; only a writer's own erasures change it.
         var generation: UInt64
+
+        /// Forgets what another process has moved into the table.
+        mutating func forget(upTo last: UInt64) {
+            guard last > covered else { return }
+            covered = last
+            numbers = numbers.filter { $0.value > last }
+        }
     }
 
     /// Names that wait in memory before they go into the table together: a sixteenth of what it holds.
@@ -107,7 +116,8 @@ final class VaultNames: Sendable {
     enum Found: Equatable {
         case stream(UInt64)
         case none
-        /// The table is of another generation than the digest: the epoch keys are to be read again.
+        /// The table is of another generation than the digest, or a newer one is there: the epoch keys are
+        /// to be read again, and then it.
         case otherGeneration
     }
 
@@ -144,15 +154,18 @@ final class VaultNames: Sendable {
                 value.count == 8 ? value.uint64(at: 0) : 0
             }
             if let found, found != 0 { return .stream(found) }
+            var covered = UInt64.max
             if isReadOnly {
                 // Another process may have rotated the keys, or added the name.
                 let cover = try cover(transaction)
+                covered = cover.last
                 let current = cover.generation ?? generation
                 let known = recent.withLock { recent in
                     if recent.generation != current {
                         (recent.numbers, recent.last) = ([:], cover.last)
                         recent.generation = current
                     }
+                    recent.forget(upTo: cover.last)
                     return recent.generation
                 }
                 guard known == generation else { return .otherGeneration }
@@ -160,6 +173,8 @@ final class VaultNames: Sendable {
             }
             return recent.withLock { recent in
                 guard recent.generation == generation else { return .otherGeneration }
+                // What another thread has forgotten meanwhile stands in a newer state of the table.
+                guard recent.covered <= covered else { return .otherGeneration }
                 return recent.numbers[digest].map { .stream($0) } ?? .none
             }
         }
@@ -196,59 +211,7 @@ final class VaultNames: Sendable {
         }
     }
 
-    private func countAgreeing() throws -> UInt64 {
-        // Before the vault: what is not new any more stands there.
-        let new = try newStreams()
-        return try environment.read { transaction in
-            let covered = try cover(transaction).last
-            var (counter, sum) = (UInt64(0), UInt64(0))
-            try transaction.scan(streams, from: nil) { key, value in
-                counter += 1
-                guard key.count == 8,
-                    StreamNumber.counter(of: key.loadUInt64BigEndian(at: 0)) == counter
-                else { throw LogStorageFault(.damaged, "a stream is missing from the vault") }
-                let stream = key.loadUInt64BigEndian(at: 0)
-                let digest = try VaultEntry.checkedDigest(of: value, stream: stream)
-                if let digest, stream <= covered {
-                    sum &+= Self.fingerprint(
-                        Name(digest, shard: StreamNumber.shard(of: stream)),
-                        stream
-                    )
-                }
-                return true
-            }
-            // Fits: a counter has 52 bits.
-            for stream in new where StreamNumber.counter(of: stream) == counter + 1 {
-                counter += 1
-            }
-            guard counter >= highestCounter else {
-                throw LogStorageFault(.damaged, "streams that the log names are not in the vault")
-            }
-            guard !hasOlderTable || !isReadOnly else { return counter }
-            try transaction.scan(names, from: nil) { key, value in
-                guard key.count == 16 else { return true }
-                let (name, stream) = (Name(key), value.count == 8 ? value.uint64(at: 0) : 0)
-                sum &-= Self.fingerprint(name, stream)
-                let found = try transaction.get(names, name.key) { value in
-                    value.count == 8 ? value.uint64(at: 0) : 0
-                }
-                guard found == stream else {
-                    throw LogStorageFault(.damaged, "a name of the vault is not found")
-                }
-                return true
-            }
-            guard sum == 0 else {
-                throw LogStorageFault(.damaged, "the vault's names are not those of its streams")
-            }
-            return counter
-        }
-    }
-
-    private static func fingerprint(_ name: Name, _ stream: UInt64) -> UInt64 {
-        fingerprint(name.high, name.low, stream)
-    }
-
-    private func cover<Transaction: ReadableTransaction & ~Copyable>(
+    func cover<Transaction: ReadableTransaction & ~Copyable>(
         _ transaction: borrowing Transaction
     ) throws -> Cover {
         try transaction.get(names, Self.coverKey) { value in
@@ -362,6 +325,13 @@ final class VaultNames: Sendable {
 
     // MARK: Another generation
 
+    /// Whether names and streams are of a generation by what the file says, which then counts.
+    func isRotated(to generation: UInt64) throws -> Bool {
+        guard try self.generation() == generation else { return false }
+        recent.withLock { $0.generation = generation }
+        return true
+    }
+
     /// Changes the epoch keys that digests are made under, with everything that depends on them.
     ///
     /// `body`: writes streams and names of the next generation in one transaction. From the moment
@@ -384,7 +354,9 @@ final class VaultNames: Sendable {
                 try put(Cover(last: last, generation: generation), transaction)
             }
         } catch {
-            recent.withLock { $0.generation = before }
+            // A commit that failed may stand: what the file says counts, once it can be read.
+            let stands = (try? self.generation()) ?? before
+            recent.withLock { $0.generation = stands }
             throw error
         }
     }

@@ -1,0 +1,37 @@
+import Entitlements
+import LedgerAPI
+import Testing
+
+@testable import EntitlementLedger
+
+/// A reader writes no index: what comes in stands in its memory until it takes up what the writer wrote.
+struct `Views of a reader that stays` {
+    @Test func `take up what the writer has moved into the tables`() async throws {
+        try await withScratchDirectory { folder in
+            let viewed = try ViewedLedger(folder + "/views")
+            try viewed.fill(customers: 0..<3, publishing: true)
+            let reader = try viewed.open(isReadOnly: true)
+            let views = reader.questions.views
+            let first = views.position
+            try viewed.fill(customers: 3..<6, publishing: false)
+            try views.catchUp()
+            // The control: so few stay in memory.
+            #expect(views.position == first)
+            let answers = try Answers(reader, customers: 0..<6)
+            let size = try reader.questions.size()
+            for _ in 0..<2 {
+                // The second time there is nothing newer.
+                try views.takeUpTables()
+                #expect(views.position == size && views.end == size)
+                #expect(try Answers(reader, customers: 0..<6) == answers)
+            }
+            try viewed.fill(customers: 6..<7, publishing: false)
+            try views.catchUp()
+            #expect(try reader.questions.size() > size)
+            let anew = try viewed.open(isReadOnly: true)
+            #expect(
+                try Answers(reader, customers: 0..<7) == Answers(anew, customers: 0..<7)
+            )
+        }
+    }
+}

@@ -23,6 +23,11 @@ extension JSONValue {
         try self.init(parsing: bytes.span)
     }
 
+    /// Reads one JSON text held in an array that has at most so many names and values.
+    package init(parsing bytes: [UInt8], placeLimit: Int) throws(JSONFault) {
+        self = try JSONReader.value(of: bytes.span, placeLimit: placeLimit)
+    }
+
     /// Reads one JSON text of a store's, whose texts others wrote (Stores, rule 6): one with a lone
     /// surrogate is null, and a member with such a name is left out.
     ///
@@ -32,8 +37,14 @@ extension JSONValue {
     }
 
     /// Reads one JSON text of a store's held in an array.
-    package init(parsingStoreText bytes: [UInt8]) throws(JSONFault) {
-        try self.init(parsingStoreText: bytes.span)
+    ///
+    /// `placeLimit`: how many names and values it has at most.
+    package init(parsingStoreText bytes: [UInt8], placeLimit: Int = .max) throws(JSONFault) {
+        self = try JSONReader.value(
+            of: bytes.span,
+            dropsBrokenText: true,
+            placeLimit: placeLimit
+        )
     }
 }
 
@@ -46,17 +57,25 @@ struct JSONReader {
     private let dropsBrokenText: Bool
     /// Whether the text that was read last has one.
     private var isBroken = false
+    /// Names and values that are read at most.
+    private let placeLimit: Int
 
-    init(count: Int, dropsBrokenText: Bool = false) {
+    init(count: Int, dropsBrokenText: Bool = false, placeLimit: Int = .max) {
         self.count = count
         self.dropsBrokenText = dropsBrokenText
+        self.placeLimit = placeLimit
     }
 
     static func value(
         of bytes: Span<UInt8>,
-        dropsBrokenText: Bool = false
+        dropsBrokenText: Bool = false,
+        placeLimit: Int = .max
     ) throws(JSONFault) -> JSONValue {
-        var reader = JSONReader(count: bytes.count, dropsBrokenText: dropsBrokenText)
+        var reader = JSONReader(
+            count: bytes.count,
+            dropsBrokenText: dropsBrokenText,
+            placeLimit: placeLimit
+        )
         var root = JSONText.root
         return try reader.document(bytes).value(&root, bytes)
     }
@@ -90,6 +109,9 @@ struct JSONReader {
 
     private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
         guard depth <= JSONValue.depthLimit else { throw fault("nested too deeply") }
+        guard places.count < placeLimit else {
+            throw fault("more than \(placeLimit) names and values")
+        }
         skipSpace(bytes)
         guard position < count else { throw fault("unexpected end") }
         switch bytes[position] {

@@ -11,11 +11,19 @@ package struct JSONText: Sendable {
     /// The whole.
     package static let root = 0
 
+    /// Names and values that a text which somebody sends may have.
+    ///
+    /// Each takes dozens of bytes in memory, so that a text of nothing but short ones would take
+    /// many times its own length; what programs write has longer ones on average.
+    package static func placeLimit(of bytes: [UInt8]) -> Int { bytes.count / 8 + 10_000 }
+
     /// Reads one JSON text, as strictly as a ``JSONValue`` is read.
     ///
+    /// `placeLimit`: how many names and values it has at most.
+    ///
     /// - Throws: `JSONFault`. Cost: linear in the bytes.
-    package init(parsing bytes: [UInt8]) throws(JSONFault) {
-        var reader = JSONReader(count: bytes.count)
+    package init(parsing bytes: [UInt8], placeLimit: Int = .max) throws(JSONFault) {
+        var reader = JSONReader(count: bytes.count, placeLimit: placeLimit)
         places = try reader.document(bytes.span)
         self.bytes = bytes
     }

@@ -47,6 +47,31 @@ struct `JSON text` {
         #expect(throws: JSONFault.self) { try JSONValue(parsingStoreText: Array(text.utf8)) }
     }
 
+    @Test(arguments: [
+        ("[0,[],0]", 4), (#"{"a":[1],"b":{}}"#, 6), ("0", 1), (#"[{"":""}]"#, 4),
+    ])
+    func `is refused where it has more names and values than are taken`(text: String, count: Int) {
+        let bytes = Array(text.utf8)
+        #expect(throws: Never.self) {
+            _ = try JSONValue(parsing: bytes, placeLimit: count)
+            _ = try JSONValue(parsingStoreText: bytes, placeLimit: count)
+            _ = try JSONText(parsing: bytes, placeLimit: count)
+        }
+        let limit = count - 1
+        let faults = [
+            #expect(throws: JSONFault.self) { try JSONValue(parsing: bytes, placeLimit: limit) },
+            #expect(throws: JSONFault.self) {
+                try JSONValue(parsingStoreText: bytes, placeLimit: limit)
+            },
+            #expect(throws: JSONFault.self) {
+                _ = try JSONText(parsing: bytes, placeLimit: limit)
+            },
+        ]
+        for fault in faults {
+            #expect(fault?.message == "more than \(limit) names and values", "\(text)")
+        }
+    }
+
     @Test func `is refused where it is no text of UTF-8 or nested too deeply`() {
         #expect(throws: JSONFault.self) { try JSONValue(parsing: [0x22, 0xC0, 0x80, 0x22]) }
         let deep = JSONValue.depthLimit + 1

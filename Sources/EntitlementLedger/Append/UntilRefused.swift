@@ -17,7 +17,7 @@ struct UntilRefused {
 
     init(_ pipeline: Pipeline) { self.pipeline = pipeline }
 
-    /// Records; the last receipt may be a refusal, and then nothing behind it is recorded.
+    /// Records; where a receipt is a refusal, nothing is recorded behind those handed in with it.
     mutating func record(_ submissions: [DecidedSubmission]) throws -> [Receipt] {
         var first = 0
         for index in submissions.indices {
@@ -37,6 +37,12 @@ struct UntilRefused {
     private mutating func mayBeRefused(_ submission: DecidedSubmission) throws -> Bool {
         guard let sealed = submission.decision.submission else { return submission.refusal != nil }
         if !waitingSignals.insert(sealed.signal).inserted { return true }
+        // It was decided ahead: its id may stand by now, and then other content is a conflict (E1).
+        if submission.proposal.submission.nature == .request,
+            try pipeline.sequence(of: sealed.signal) != nil
+        {
+            return true
+        }
         guard let recordedAt = sealed.recordedAt else { return false }
         let now = pipeline.clock().milliseconds
         let last = try pipeline.questions.log.end().lastRecordedAt
@@ -53,13 +59,17 @@ struct UntilRefused {
         }
     }
 
-    /// Hands in those that wait; false: the last of them is refused.
+    /// Hands in those that wait; false: one of them is refused.
     private mutating func record(waiting: ArraySlice<DecidedSubmission>) throws -> Bool {
-        receipts += try pipeline.record(waiting)
+        let recorded = try pipeline.record(waiting)
+        receipts += recorded
         waitingSignals.removeAll(keepingCapacity: true)
         (keptRecordedAt, waitsByClock) = (.min, false)
-        guard case .refused? = receipts.last else { return true }
-        return false
+        // One that somebody else's append overtook may stand anywhere among them.
+        return recorded.allSatisfy { receipt in
+            if case .refused = receipt { return false }
+            return true
+        }
     }
 }
 

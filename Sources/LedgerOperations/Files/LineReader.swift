@@ -10,6 +10,7 @@ package final class LineReader {
     /// Bytes of a line; what is longer is passed over and reported as such.
     package static let lineByteLimit = 4 << 20
     private static let chunkByteCount = 1 << 20
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// A line without its end.
     package struct Line {
@@ -26,6 +27,12 @@ package final class LineReader {
         /// Whether it holds white space only.
         package var isBlank: Bool {
             bytes?.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } ?? false
+        }
+
+        /// Drops the mark that some programs begin a file's first line with.
+        mutating func dropByteOrderMark() {
+            guard bytes?.starts(with: LineReader.byteOrderMark) == true else { return }
+            bytes?.removeFirst(LineReader.byteOrderMark.count)
         }
     }
 

@@ -21,24 +21,47 @@ package struct EventBatch: Sendable {
         if body.first(where: { !Self.blanks.contains($0) }) == UInt8(ascii: "[") {
             texts = try Self.elements(of: body)
         } else {
-            texts = body.split(separator: 0x0A)
-                .filter { !$0.allSatisfy(Self.blanks.contains) }.map(Array.init)
-        }
-        guard texts.count <= Self.limit else {
-            throw InputFault(.outOfRange, "", "a batch has at most \(Self.limit) events")
+            texts = try Self.lines(of: body)
         }
         lines = texts.enumerated().map { LineReader.Line(number: $0 + 1, bytes: $1) }
     }
 
     private static let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+    private static let tooMany = InputFault(
+        .outOfRange,
+        "",
+        "a batch has at most \(limit) events"
+    )
 
+    /// The elements of an array, which are counted where they stand before one is made.
     private static func elements(of body: [UInt8]) throws(InputFault) -> [[UInt8]] {
+        let text: JSONText
         do throws(JSONFault) {
-            let elements = try JSONValue(parsing: body).array ?? []
-            return elements.map { Array($0.description.utf8) }
+            text = try JSONText(parsing: body, placeLimit: JSONText.placeLimit(of: body))
         } catch {
             throw InputFault(.malformed, "", "not JSON at byte \(error.offset): \(error.message)")
         }
+        let count = text.elementCount(of: JSONText.root) ?? 0
+        guard count <= limit else { throw tooMany }
+        var node = JSONText.root + 1
+        return (0..<count).map { _ in
+            defer { node = text.next(after: node) }
+            return Array(text.value(node).description.utf8)
+        }
+    }
+
+    private static func lines(of body: [UInt8]) throws(InputFault) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        var start = body.startIndex
+        while start < body.endIndex {
+            let end = body[start...].firstIndex(of: 0x0A) ?? body.endIndex
+            let line = body[start..<end]
+            start = end + 1
+            if line.allSatisfy(blanks.contains) { continue }
+            guard lines.count < limit else { throw tooMany }
+            lines.append(Array(line))
+        }
+        return lines
     }
 
     /// Records what can be recorded, in one commit as a rule.
@@ -50,7 +73,14 @@ package struct EventBatch: Sendable {
         in ledger: Ledger,
         clock: @escaping @Sendable () -> Instant
     ) throws -> BatchAnswer {
-        let reader = ItemReader(format: .events, appStore: nil, playStore: nil, clock: clock)
+        let reader = ItemReader(
+            format: .events,
+            appStore: nil,
+            playStore: nil,
+            clock: clock,
+            // What is told of each event is found by its place in the batch.
+            takesEventArrays: false
+        )
         let preparation = ItemPreparation(
             ledger: ledger,
             preservesRecordedTime: false,

@@ -8,15 +8,12 @@ struct ExportedRows {
     private static let columnLimit = 512
     /// A column that every export has.
     private static let mark = "rc_original_app_user_id"
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Takes a file's first line; nil: it names no columns of such an export.
     init?(header: [UInt8]) {
-        let isMarked = header.starts(with: Self.byteOrderMark)
-        let bytes = isMarked ? Array(header.dropFirst(Self.byteOrderMark.count)) : header
         // Most first lines are JSON.
-        guard let first = bytes.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "["),
-            let columns = Self.fields(of: bytes), columns.contains(Self.mark),
+        guard let first = header.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "["),
+            let columns = Self.fields(of: header), columns.contains(Self.mark),
             columns.count <= Self.columnLimit
         else { return nil }
         self.columns = columns

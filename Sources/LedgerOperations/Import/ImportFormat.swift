@@ -34,7 +34,21 @@ extension ImportFormat.Item {
     func withReadableRecordedTime() -> ImportFormat.Item {
         guard hasUnreadableRecordedTime, result.value != nil else { return self }
         let refusal = ImportRefusal("invalid_value", "recordedtime", "expected an instant")
-        return ImportFormat.Item(line: line, format: format, result: .refused(refusal))
+        return ImportFormat.Item(
+            line: line,
+            format: format,
+            result: .refused(refusal),
+            bytes: bytes
+        )
+    }
+
+    /// The item as an element of an array: why it is refused says at which place.
+    func inside(_ index: Int) -> ImportFormat.Item {
+        guard case .refused(var refusal) = result else { return self }
+        refusal.path = "[\(index)]" + (refusal.path.isEmpty ? "" : "." + refusal.path)
+        var item = self
+        item.result = .refused(refusal)
+        return item
     }
 }
 

@@ -101,7 +101,10 @@ public struct Importer {
     public mutating func retry(_ quarantine: ImportQuarantine) throws {
         var quarantine = quarantine
         try quarantine.replaceEachDay { lines in
-            _ = count(try place.begin(ImportedLines(lines))())
+            let items = try place.begin(ImportedLines(lines))()
+            _ = count(items)
+            // What is refused again stands there meanwhile (E3).
+            options.acknowledge?(items.map(\.line))
             return takeRefused()
         }
     }
@@ -143,9 +146,12 @@ public struct Importer {
                 }
                 isFirst = false
             }
-            if batches.isEmpty { return true }
-            let goesOn = count(try batches.removeFirst()())
+            if batches.isEmpty { return !options.isInterrupted() }
+            let items = try batches.removeFirst()()
+            let goesOn = count(items)
+            // E3: who is told of a refused item finds it in the quarantine.
             try afterBatch(&self)
+            options.acknowledge?(items.map(\.line))
             guard goesOn else { return false }
             options.progress(
                 ImportProgress(
@@ -158,27 +164,35 @@ public struct Importer {
         }
     }
 
-    /// Reads the next lines and begins to prepare them; nil at the end.
+    /// Reads the next lines and begins to prepare them; nil at the end, and at an interrupt.
     private mutating func nextBatch(
         _ reader: LineReader,
         isFirst: Bool
     ) throws -> ImportTurn? {
         var lines: [LineReader.Line] = []
         let end = reader.byteCount + UInt64(Self.batchByteCount)
-        while lines.count < Self.batchLineCount, reader.byteCount < end,
+        // Blank lines are no batch, however many they are: without a line it is read on.
+        while lines.isEmpty || (lines.count < Self.batchLineCount && reader.byteCount < end),
+            lines.isEmpty || !acknowledges || reader.holdsLine,
             var line = try reader.next()
         {
-            if line.isBlank { continue }
+            if line.number == 1 { line.dropByteOrderMark() }
+            if line.isBlank {
+                if options.isInterrupted() { break }
+                continue
+            }
             if isFirst, lines.isEmpty, rows == nil, takesRows {
                 rows = line.bytes.flatMap { ExportedRows(header: $0) }
                 if rows != nil { continue }
             }
             if let rows { line = try row(of: rows, startingWith: line, reader) }
             lines.append(line)
-            if isFirst, lines.count == 1, let whole = try document(startingWith: line, reader) {
+            // Who waits to be told of a line may send the next one only then.
+            if isFirst, lines.count == 1, !acknowledges,
+                let whole = try document(startingWith: line, reader)
+            {
                 return try place.begin(ImportedLines(document: whole, at: line.number))
             }
-            if acknowledges && !reader.holdsLine { break }
         }
         return lines.isEmpty ? nil : try place.begin(ImportedLines(lines))
     }
@@ -219,12 +233,17 @@ public struct Importer {
         return whole
     }
 
-    /// Counts what became of items; false: it stopped at a refusal.
+    /// Counts what became of items, and takes what is quarantined; false: it stopped at a refusal.
     private mutating func count(_ items: [ImportedItem]) -> Bool {
-        options.acknowledge?(items.map(\.line))
+        var last: ImportedItem?
         for item in items {
             report.count(item)
-            if let bytes = item.bytes { refusedBytes.append(bytes) }
+            guard let bytes = item.bytes else { continue }
+            // A text that gives several items is kept once, however many of them are refused.
+            if item.line.line != last?.line.line || bytes != last?.bytes {
+                refusedBytes.append(bytes)
+            }
+            last = item
         }
         return options.onError != .stop || report.refused == 0
     }

@@ -10,6 +10,8 @@ struct ItemReader: Sendable {
     /// Whose purchases of Google Play are taken; nil: it is not configured.
     let playStore: PlayConfiguration?
     let clock: @Sendable () -> Instant
+    /// Whether an array of events is each of them; else it is none.
+    var takesEventArrays = true
 
     /// What a line was read as.
     private enum Reading {
@@ -43,14 +45,14 @@ struct ItemReader: Sendable {
             case .item(let item): items.append(item)
             case .items(let several): items += several
             case .signed(let json, let body, let line):
-                signed.append(Signed(json: json, body: body, line: line, place: items.count))
+                signed += Self.signed(json, body, line, place: items.count)
             }
         }
         return signed.isEmpty ? items : merged(items, signed, verified(signed))
     }
 
     private func reading(_ line: LineReader.Line) -> Reading {
-        guard let bytes = line.bytes else {
+        guard var bytes = line.bytes else {
             return .item(
                 refused(
                     line,
@@ -60,11 +62,13 @@ struct ItemReader: Sendable {
                 )
             )
         }
+        // A line's end may be CR LF, and no signature takes the CR for white space.
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         if format == .appStore || format == .auto, AppStoreImport.looksLikeJWS(bytes) {
             return signals(.string(String(decoding: bytes, as: UTF8.self)), bytes, line)
         }
         do {
-            let text = try JSONText(parsing: bytes)
+            let text = try JSONText(parsing: bytes, placeLimit: JSONText.placeLimit(of: bytes))
             // No message of a store's passes for an event.
             if format == .auto || format == .events, case .success(let item) = event(text, line) {
                 return .item(item)
@@ -102,7 +106,7 @@ struct ItemReader: Sendable {
         _ line: LineReader.Line
     ) -> Reading {
         switch format {
-        case .events: .item(event(json, line))
+        case .events: events(json, line)
         case .revenuecat: .items(revenueCat(json, bytes, line))
         case .appStore: signals(json, bytes, line)
         case .play: .items(playMessages(json, bytes, line))
@@ -114,7 +118,7 @@ struct ItemReader: Sendable {
             } else if PlayImport.looksLikePlay(json) {
                 .items(playMessages(json, bytes, line))
             } else {
-                .item(event(json, line))
+                events(json, line)
             }
         }
     }
@@ -187,13 +191,36 @@ struct ItemReader: Sendable {
         )
     }
 
-    /// What the App Store signed.
+    /// What the App Store signed: a message by itself, or an element of an array.
     private struct Signed: Sendable {
         var json: JSONValue
-        var body: [UInt8]
+        /// What is kept if it is refused.
+        var text: [UInt8]
+        /// Its place in an array; nil: it stands by itself.
+        var index: Int?
         var line: LineReader.Line
         /// How many other items come before it.
         var place: Int
+    }
+
+    private static func signed(
+        _ json: JSONValue,
+        _ body: [UInt8],
+        _ line: LineReader.Line,
+        place: Int
+    ) -> [Signed] {
+        guard let elements = json.array else {
+            return [Signed(json: json, text: body, line: line, place: place)]
+        }
+        return elements.enumerated().map { index, element in
+            Signed(
+                json: element,
+                text: Array(element.description.utf8),
+                index: index,
+                line: line,
+                place: place
+            )
+        }
     }
 
     private func verified(_ signed: [Signed]) -> [[AppStoreImport.Outcome]] {
@@ -202,10 +229,12 @@ struct ItemReader: Sendable {
         return Blocking.wait {
             var outcomes: [[AppStoreImport.Outcome]] = []
             for message in signed {
+                // Of a JWS by itself, and of an element, what is signed is the evidence.
+                let isBody = message.index == nil && message.json.string == nil
                 outcomes.append(
                     await AppStoreImport.outcomes(
                         of: message.json,
-                        body: message.json.string == nil ? message.body : nil,
+                        body: isBody ? message.text : nil,
                         verifier: appStore,
                         now: now
                     )
@@ -226,7 +255,10 @@ struct ItemReader: Sendable {
         for (message, outcomes) in zip(signed, outcomes) {
             items += others[next..<message.place]
             next = message.place
-            items += outcomes.map { item($0, of: .appStore, message.body, message.line) }
+            items += outcomes.map { outcome in
+                let own = item(outcome, of: .appStore, message.text, message.line)
+                return message.index.map { own.inside($0) } ?? own
+            }
         }
         return items + others[next...]
     }
@@ -248,6 +280,18 @@ struct ItemReader: Sendable {
             format: format,
             result: result,
             bytes: bytes
+        )
+    }
+
+    /// An event, or each of an array, the form in which `GET /v1/events` answers.
+    private func events(_ json: JSONValue, _ line: LineReader.Line) -> Reading {
+        guard takesEventArrays, let elements = json.array else { return .item(event(json, line)) }
+        return .items(
+            elements.enumerated().map { index, element in
+                let text = Array(element.description.utf8)
+                return event(element, LineReader.Line(number: line.number, bytes: text))
+                    .inside(index)
+            }
         )
     }
 

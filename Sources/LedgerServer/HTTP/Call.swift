@@ -113,7 +113,7 @@ struct Call: Sendable {
     /// The body as JSON, read strictly.
     func json() throws(Problem) -> JSONValue {
         do throws(JSONFault) {
-            return try JSONValue(parsing: body)
+            return try JSONValue(parsing: body, placeLimit: JSONText.placeLimit(of: body))
         } catch {
             throw Problem(notJSON: error)
         }
@@ -123,7 +123,7 @@ struct Call: Sendable {
     /// (Stores, rule 6).
     func storeJSON() throws(Problem) -> JSONValue {
         do throws(JSONFault) {
-            return try JSONValue(parsingStoreText: body)
+            return try JSONValue(parsingStoreText: body, placeLimit: JSONText.placeLimit(of: body))
         } catch {
             throw Problem(notJSON: error)
         }

@@ -110,8 +110,9 @@ struct LedgerResponder: HTTPResponder {
         }
         defer { room?.end() }
         var body: [UInt8] = []
-        if let room, let limit = route.body?.byteLimit {
-            body = try await request.bytes(upTo: limit, in: room, on: channel)
+        if let room, let expected = route.body {
+            try request.requirePlainBody(&exchange.headers)
+            body = try await request.bytes(of: expected, in: room, on: channel)
         }
         try service.access.admit(body, route, &exchange)
         var call = Call(

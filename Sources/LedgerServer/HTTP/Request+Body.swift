@@ -5,21 +5,38 @@ import NIOCore
 import NIOHTTPTypes
 
 extension Request {
-    /// The body, up to a limit, within the room that all bodies have together.
+    /// Refuses a body that was coded for its way: it is read as it stands.
+    ///
+    /// `told`: gets what the answer says beside the refusal.
+    func requirePlainBody(_ told: inout HTTPFields) throws(Problem) {
+        if let coding = headers[.contentEncoding], coding.lowercased() != "identity" {
+            // So that nobody takes it for a matter of media types (RFC 9110, section 12.5.3).
+            told[.acceptEncoding] = "identity"
+            throw Problem(.unsupportedMediaType, "a body is taken without a Content-Encoding")
+        }
+        // HTTP itself undoes no other (RFC 9112, section 6.1).
+        if let coding = headers[.transferEncoding], coding.lowercased() != "chunked" {
+            throw Problem(.invalidRequest, "the one Transfer-Encoding that is taken is chunked")
+        }
+    }
+
+    /// The body, up to its limit, within the room that all bodies have together.
     ///
     /// Whoever waits to be told so is told to send it: the head was admitted (RFC 9110, section
     /// 10.1.1).
     func bytes(
-        upTo limit: Int,
+        of expected: Route.Body,
         in room: BodyBudget.Room,
         on channel: any Channel
     ) async throws -> [UInt8] {
+        let limit = expected.byteLimit
         let tooLarge = Problem(.tooLarge, "the body has at most \(limit) bytes")
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit {
             throw tooLarge
         }
-        if let type = headers[.contentType], !Self.isJSON(type) {
-            throw Problem(.unsupportedMediaType, "expected application/json")
+        if let type = headers[.contentType], !expected.takes(type) {
+            let types = ["application/json"] + expected.lineTypes
+            throw Problem(.unsupportedMediaType, "expected " + types.joined(separator: " or "))
         }
         let crowded = Problem(.busy, "too many bodies arrive at once", retryAfter: 1)
         var bytes: [UInt8] = []
@@ -42,11 +59,14 @@ extension Request {
         guard room.settle() else { throw crowded }
         return bytes
     }
+}
 
-    /// JSON under any of its names, and what curl and others say of a body unless they are told.
-    private static func isJSON(_ type: String) -> Bool {
+extension Route.Body {
+    /// JSON under any of its names, lines of it where those are taken, and what curl and others say
+    /// of a body unless they are told.
+    fileprivate func takes(_ type: String) -> Bool {
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         return essence == "application/json" || essence.hasSuffix("+json")
-            || essence == "application/x-www-form-urlencoded"
+            || essence == "application/x-www-form-urlencoded" || lineTypes.contains(essence)
     }
 }

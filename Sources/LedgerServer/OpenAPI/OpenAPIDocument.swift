@@ -87,12 +87,15 @@ enum OpenAPIDocument {
         let parameters = pathParameters(route) + route.allParameters.map(parameter)
         if !parameters.isEmpty { members.append(JSONMember("parameters", .array(parameters))) }
         if let body = route.body {
+            let lines = body.lineTypes.map { (mediaType: $0, shape: Shape.text) }
             members.append(
                 JSONMember(
                     "requestBody",
                     .members([
                         "required": .bool(true),
-                        "content": content([("application/json", body.shape)]),
+                        "content": content(
+                            [(mediaType: "application/json", shape: body.shape)] + lines
+                        ),
                     ])
                 )
             )

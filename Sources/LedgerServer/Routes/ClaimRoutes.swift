@@ -145,27 +145,33 @@ extension RouteTable {
             )
         }
         let isDryRun = try call.isDryRun()
-        var verified: [Result<HandedIn, SignalRefusal>] = []
-        for entry in entries {
-            let result = try await self.verified(entry, call, service)
-            verified.append(result)
-            if case .failure(let refusal) = result, !isDryRun {
-                try await service.count(refusal, of: try entry.required("store"))
+        var handedIn: [HandedIn] = []
+        // What is refused says why and does not hold up the others; nil: it is handed in.
+        var refused: [ClaimItem?] = []
+        for (index, entry) in entries.enumerated() {
+            do {
+                switch try await verified(entry, call, service) {
+                case .success(let item):
+                    handedIn.append(item)
+                    refused.append(nil)
+                case .failure(let refusal):
+                    if !isDryRun { try await service.count(refusal, of: entry.required("store")) }
+                    refused.append(ClaimItem(unverified: refusal.code.rawValue, refusal.detail))
+                }
+            } catch let problem as Problem where problem.code != .storeUnavailable {
+                refused.append(ClaimItem(problem, at: index))
             }
             // Others are answered between two signatures.
             await Task.yield()
         }
-        // What was refused is told beside the outcomes.
-        let handedIn = verified.compactMap { try? $0.get() }
-        var restored = try await (isDryRun ? planned : made)(handedIn, call, service)[...]
-        let items = verified.map { item in
-            switch item {
-            case .failure(let refusal):
-                // What is refused says why and does not hold up the others.
-                ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
-            case .success: restored.removeFirst()
-            }
+        // Whoever is told what became of each does not come again: where nothing can be recorded
+        // before a store is configured, all of it is to be handed in once more.
+        let unconfigured = ProblemCode.notConfigured
+        if handedIn.isEmpty, refused.contains(where: { $0?.code == unconfigured.rawValue }) {
+            throw Problem(unconfigured, "no store of these transactions is configured here")
         }
+        var restored = try await (isDryRun ? planned : made)(handedIn, call, service)[...]
+        let items = refused.map { $0 ?? restored.removeFirst() }
         return Answer(RestoreAnswer(items: items, isDryRun: isDryRun))
     }
 
@@ -251,6 +257,15 @@ extension RouteTable {
                 path: "store"
             )
         }
+    }
+}
+
+extension ClaimItem {
+    /// What is wrong with a restore's entry, told of that one alone.
+    fileprivate init(_ problem: Problem, at index: Int) {
+        let place = "transactions[\(index)]" + (problem.path.map { "." + $0 } ?? "")
+        let detail = problem.detail ?? problem.code.title
+        self.init(unverified: problem.code.rawValue, place + ": " + detail)
     }
 }
 

@@ -52,38 +52,77 @@ extension RouteTable {
         let request = try call.request(service, source: Source.app)
         let flows = service.access.flows
         let customer = try call.customer
-        let release: @Sendable () -> Void = { [now = call.now] in
-            flows.end(flowID, of: customer, in: request.environment, at: now)
-        }
+        let isStart = kind == .flowStarted
         var hasBegun = false
-        if kind == .flowStarted {
+        if isStart {
             let outcome = flows.begin(
                 flowID,
                 of: customer,
                 in: request.environment,
                 at: call.now
             )
-            switch outcome {
-            case .began: hasBegun = true
-            case .sameFlow: break
-            case .busy(let until):
-                throw Problem(
-                    .purchaseInProgress,
-                    "another flow of this customer runs until it ends or expires",
-                    retryAfter: call.seconds(until: until)
-                )
-            case .full: throw Problem(.busy, "too many flows run", retryAfter: 60)
+            hasBegun = outcome.hasBegun
+            if let problem = call.problem(of: outcome) {
+                // E1: a start that was recorded before has its first outcome, whoever buys by now.
+                guard call.headers[.idempotencyKey] != nil,
+                    try await isRepeated(data, of: customer, request, service)
+                else { throw problem }
             }
-        } else {
-            release()
         }
-        return try await self.record(call, request, service, about: customer) { [hasBegun] ledger in
-            // What is not recorded, or was before, begins nothing and shuts nobody out.
-            var isNew = false
-            defer { if hasBegun, !isNew { release() } }
+        return try await self.record(call, request, service, about: customer) {
+            [hasBegun, now = call.now] ledger in
+            // A start that is not recorded, or was before, begins nothing and shuts nobody out.
+            var isOver = hasBegun
+            defer {
+                if isOver { flows.end(flowID, of: customer, in: request.environment, at: now) }
+            }
             let receipt = try ledger.appender.recordFlow(data, of: customer, request)
-            if case .appended = receipt { isNew = true }
+            switch receipt {
+            // A flow runs until its end is on the disk.
+            case .appended: isOver = !isStart
+            case .duplicate: isOver = hasBegun || !isStart
+            case .known, .refused: break
+            }
             return receipt
+        }
+    }
+
+    /// Whether a request was decided before; a draft of the ledger says what it comes to.
+    private static func isRepeated(
+        _ data: EventData,
+        of customer: CustomerID,
+        _ request: LedgerRequest,
+        _ service: LedgerService
+    ) async throws -> Bool {
+        try await service.blocking {
+            let draft = try service.ledger.draft()
+            let receipt = try draft.appender.recordFlow(data, of: customer, request)
+            try draft.close()
+            guard case .appended = receipt else { return true }
+            return false
+        }
+    }
+}
+
+extension PurchaseFlowLock.Outcome {
+    fileprivate var hasBegun: Bool {
+        guard case .began = self else { return false }
+        return true
+    }
+}
+
+extension Call {
+    /// Why a flow may not begin; nil: it may.
+    fileprivate func problem(of outcome: PurchaseFlowLock.Outcome) -> Problem? {
+        switch outcome {
+        case .began, .sameFlow: nil
+        case .busy(let until):
+            Problem(
+                .purchaseInProgress,
+                "another flow of this customer runs until it ends or expires",
+                retryAfter: seconds(until: until)
+            )
+        case .full: Problem(.busy, "too many flows run", retryAfter: 60)
         }
     }
 }

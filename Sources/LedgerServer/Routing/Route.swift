@@ -73,6 +73,8 @@ struct Route: Sendable {
     struct Body: Sendable {
         var shape: Shape
         var byteLimit: Int
+        /// Media types of lines of JSON, where those are taken, too; of them none is registered.
+        var lineTypes: [String] = []
     }
 
     /// An answer that is not a problem.

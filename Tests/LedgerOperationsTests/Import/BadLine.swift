@@ -36,7 +36,7 @@ struct BadLine: Sendable, CustomTestStringConvertible {
         BadLine(name: "no JSON", line: "{oops", code: "malformed"),
         BadLine(name: "cut JSON", line: String(event(extended).dropLast()), code: "malformed"),
         BadLine(name: "two values", line: "{} {}", code: "malformed"),
-        BadLine(name: "an array", line: "[1,2]", code: "malformed"),
+        BadLine(name: "an array of no event", line: "[1]", code: "malformed", path: "[0]"),
         BadLine(name: "a number", line: "7", code: "malformed"),
         BadLine(
             name: "deep nesting",

@@ -69,6 +69,20 @@ struct `A line that an import cannot take` {
         }
     }
 
+    // E1: those behind were prepared before it stood
+    @Test func `is a conflict that stops it if its id stands in a batch ahead`() throws {
+        try FileLedger.with { ledger throws in
+            let ahead = (0..<4106).map { FileLedger.grant("e\($0)", to: "u\($0)") }
+            let other = FileLedger.grant("e5", to: "bob")
+            let behind = (0..<100).map { FileLedger.grant("z\($0)") }
+            let stopped = try ledger.importing(ahead + [other] + behind)
+            #expect(stopped.counts == [4106, 0, 1])
+            #expect(stopped.refusals.map(\.line) == [4107])
+            #expect(stopped.refusals.map(\.refusal.code) == ["conflict"])
+            #expect(try ledger.size() == 4107)
+        }
+    }
+
     // T3
     @Test(arguments: ["2001-01-01T00:00:00Z", "2199-01-01T00:00:00Z", "soon"])
     func `is refused if the recorded time that it wants kept is not possible`(

@@ -1,4 +1,5 @@
 import Encodings
+import EntitlementLedger
 import Entitlements
 import EventLog
 import HTTPTypes
@@ -117,6 +118,40 @@ struct `A purchase flow over HTTP` {
             _ = try await Self.post(server, "succeeded", "flow-1", key: "end-1")
             let again = try await Self.post(server, "started", "flow-1", key: "start-1")
             #expect(again.json["outcome"] == "duplicate")
+            #expect(try await Self.post(server, "started", "flow-2").status == 200)
+        }
+    }
+
+    // row 2.2, E1
+    @Test func `whose start comes again while another runs has its first outcome`() async throws {
+        try await TestServer.with { server in
+            let first = try await Self.post(server, "started", "flow-1", key: "start-1")
+            _ = try await Self.post(server, "succeeded", "flow-1", key: "end-1")
+            #expect(try await Self.post(server, "started", "flow-2").status == 200)
+            let size = try server.ledger.questions.size()
+            let again = try await Self.post(server, "started", "flow-1", key: "start-1")
+            #expect(again.status == 200 && again.json["outcome"] == "duplicate", "\(again.body)")
+            #expect(again.json["sequence"] == first.json["sequence"])
+            // Other content under a known key is that key's conflict.
+            let other = try await Self.post(server, "started", "flow-3", key: "start-1")
+            #expect(other.status == 422 && other.code == "idempotency_key_reused")
+            // Control: what runs is shut out by none of it.
+            let third = try await Self.post(server, "started", "flow-3", key: "start-3")
+            #expect(third.status == 409 && third.code == "purchase_in_progress")
+            #expect(try server.ledger.questions.size() == size)
+        }
+    }
+
+    // row 2.2
+    @Test func `whose end was not recorded runs on`() async throws {
+        try await TestServer.with { server in
+            let begun = try await Self.post(server, "started", "flow-1")
+            #expect(begun.status == 200)
+            server.storage.fault = .init(.full, "a fault that a test made")
+            #expect(try await Self.post(server, "failed", "flow-1", key: "end-1").status == 507)
+            server.storage.fault = nil
+            #expect(try await Self.post(server, "started", "flow-2").status == 409)
+            #expect(try await Self.post(server, "failed", "flow-1", key: "end-1").status == 200)
             #expect(try await Self.post(server, "started", "flow-2").status == 200)
         }
     }

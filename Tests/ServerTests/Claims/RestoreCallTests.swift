@@ -137,7 +137,6 @@ struct `A restore over HTTP` {
 
     @Test(arguments: [
         ("{}", "missing_field"), (#"{"transactions":{}}"#, "missing_field"),
-        (#"{"transactions":[7]}"#, "missing_field"),
         (#"{"transactions":[],"more":1}"#, "unknown_field"), ("", "malformed"),
     ])
     func `of another form is refused whole`(_ body: String, _ code: String) async throws {
@@ -147,11 +146,53 @@ struct `A restore over HTTP` {
         }
     }
 
+    // row 6.3
+    @Test(arguments: [false, true])
+    func `tells of an entry what is wrong with it, and takes the others`(
+        isDryRun: Bool
+    ) async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            let signed = try (1...2).map { try AppStoreWorld.transaction($0) }
+            let entries = [
+                signed[0], "7", #"{"store":"other"}"#, #"{"store":"app_store"}"#,
+                #"{"store":"app_store","signedTransaction":7}"#,
+                #"{"store":"play_store","purchaseData":"{}","signature":"c2ln"}"#, signed[1],
+            ]
+            let answer = try await server.post(
+                "/v1/customers/carol-1/restore?dry-run=\(isDryRun)",
+                #"{"transactions":[\#(entries.joined(separator: ","))]}"#
+            )
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(
+                Self.words(answer) == [
+                    "recorded", "refused missing_field", "refused invalid_value",
+                    "refused missing_field", "refused invalid_value", "refused not_configured",
+                    "recorded",
+                ]
+            )
+            let details = (answer.json["items"]?.array ?? []).map { $0["detail"]?.string ?? "" }
+            let places = details.map { String($0.prefix { $0 != ":" }) }
+            #expect(
+                places == [
+                    "", "transactions[1].store", "transactions[2].store",
+                    "transactions[3].signedTransaction", "transactions[4].signedTransaction",
+                    "transactions[5]", "",
+                ]
+            )
+            let purchases = try await server.state("carol-1")["purchases"]?.array
+            #expect(purchases?.count == (isDryRun ? 0 : 2))
+        }
+    }
+
+    // Whoever is told of each that it is refused does not come again.
     @Test func `needs a store`() async throws {
         try await TestServer.with { server in
             let items = [try AppStoreWorld.transaction(1)]
             let answer = try await Self.restore(server, "carol-1", items)
             #expect(answer.status == 503 && answer.code == "not_configured")
+            let beside = try await Self.restore(server, "carol-1", ["7"] + items)
+            #expect(beside.status == 503 && beside.code == "not_configured")
         }
     }
 }

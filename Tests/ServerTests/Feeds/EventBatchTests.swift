@@ -107,6 +107,10 @@ struct `A batch of events` {
         }
     }
 
+    /// Of more values than its length explains: each takes dozens of bytes.
+    private static let dense =
+        "[" + Array(repeating: "0", count: 30_000).joined(separator: ",") + "]"
+
     @Test(
         arguments: [
             ("[", 400, "malformed"), ("[1,", 400, "malformed"), ("[]", 200, nil), ("", 200, nil),
@@ -116,6 +120,8 @@ struct `A batch of events` {
                 "out_of_range"
             ),
             ("[" + Array(repeating: "[", count: 5000).joined(), 400, "malformed"),
+            (Array(repeating: "1", count: 10_001).joined(separator: "\n"), 400, "out_of_range"),
+            (dense, 400, "malformed"),
         ] as [(String, Int, String?)]
     )
     func `is refused whole where it is none`(
@@ -136,6 +142,39 @@ struct `A batch of events` {
             let good = Self.event(0).description
             let answer = try await Self.send(server, "\(good)\n\(line)\n\(Self.event(1))")
             #expect(Self.outcomes(answer) == ["appended", "refused", "appended"], "\(answer.body)")
+        }
+    }
+
+    @Test func `has no line of more values than its length explains`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let lines = [Self.event(0).description, #"{"specversion":\#(Self.dense)}"#]
+            let answer = try await Self.send(server, lines.joined(separator: "\n"))
+            #expect(Self.outcomes(answer) == ["appended", "refused"], "\(answer.body)")
+            let detail = answer.json["items"]?.array?.last?["detail"]?.string ?? ""
+            #expect(detail.contains("names and values"), "\(detail)")
+        }
+    }
+
+    @Test(arguments: [
+        "application/x-ndjson", "application/ndjson", "application/jsonl",
+        "Application/X-NDJSON; charset=utf-8", "application/cloudevents-batch+json",
+    ])
+    func `comes as lines by any of their names`(_ type: String) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let headers: HTTPFields = [.contentType: type]
+            let lines = "\(Self.event(0))\n\(Self.event(1))\n"
+            let taken = try await server.post("/v1/events", lines, as: .admin, headers: headers)
+            #expect(Self.outcomes(taken) == ["appended", "appended"], "\(taken.body)")
+            // Control: a call that takes no lines takes none of their names.
+            guard !type.hasSuffix("+json") else { return }
+            let other = try await server.post(
+                "/v1/customers/carol-1/grants",
+                #"{"tier":"pro"}"#,
+                headers: headers
+            )
+            #expect(other.status == 415 && other.code == "unsupported_media_type")
         }
     }
 

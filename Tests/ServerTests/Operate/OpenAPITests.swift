@@ -154,6 +154,17 @@ struct `The interface description` {
         #expect(Set(statuses).count == statuses.count)
     }
 
+    @Test func `names every media type of a batch of events`() throws {
+        let operation = Self.document["paths"]?["/v1/events"]?["post"]
+        let content = try #require(operation?["requestBody"]?["content"]?.members)
+        #expect(
+            content.map(\.name) == [
+                "application/json", "application/x-ndjson", "application/ndjson",
+                "application/jsonl",
+            ]
+        )
+    }
+
     // Controls of what every test of this folder is held against.
     @Test func `is missed by answers that it does not have`() throws {
         let route = try #require(RouteTable.routes.first { $0.operation == "checkFeature" })

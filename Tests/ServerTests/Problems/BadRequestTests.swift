@@ -82,6 +82,29 @@ struct `A bad request` {
         }
     }
 
+    // Each value takes dozens of bytes, of which the budget of bodies knows nothing.
+    @Test(arguments: ["restore", "grants", "purchases"])
+    func `of more values than its length explains is refused before they are made`(
+        _ call: String
+    ) async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            func send(_ count: Int) async throws -> TestAnswer {
+                let values = Array(repeating: "0", count: count).joined(separator: ",")
+                return try await server.post(
+                    "/v1/customers/pat-1/" + call,
+                    #"{"transactions":[\#(values)]}"#
+                )
+            }
+            let dense = try await send(30_000)
+            #expect(dense.status == 400 && dense.code == "malformed", "\(dense.body)")
+            let detail = dense.json["detail"]?.string ?? ""
+            #expect(detail.contains("more than 17502 names and values"), "\(detail)")
+            // Control: these are counted by the call itself.
+            let sparse = try await send(9_000)
+            #expect(sparse.status == 400 && sparse.code != "malformed", "\(sparse.body)")
+        }
+    }
+
     @Test(arguments: [
         "1e400", "-1e400", "9223372036854775808", "1.0", "1e2",
         String(repeating: "9", count: 9_999),
@@ -113,6 +136,34 @@ struct `A bad request` {
             )
             #expect(answer.status == status, "\(answer)")
             if status == 415 { #expect(answer.code == "unsupported_media_type") }
+            // Else a matter of codings (RFC 9110, section 12.5.3).
+            #expect(answer.headers[.acceptEncoding] == nil)
+        }
+    }
+
+    // RFC 9110, section 12.5.3; RFC 9112, section 6.1
+    @Test(
+        arguments: [
+            (HTTPField.Name.contentEncoding, "gzip", 415, "unsupported_media_type"),
+            (.contentEncoding, "identity, br", 415, "unsupported_media_type"),
+            (.transferEncoding, "gzip, chunked", 400, "invalid_request"),
+            (.contentEncoding, "Identity", 200, nil),
+        ] as [(HTTPField.Name, String, Int, String?)]
+    )
+    func `that is coded is refused before it is read`(
+        _ name: HTTPField.Name,
+        _ coding: String,
+        _ status: Int,
+        _ code: String?
+    ) async throws {
+        try await TestServer.with { server in
+            for path in ["/v1/events", "/v1/customers/pat-1/grants"] {
+                let body = path.hasSuffix("grants") ? #"{"tier":"pro"}"# : "[]"
+                let answer = try await server.post(path, body, as: .admin, headers: [name: coding])
+                #expect(answer.status == status && answer.code == code, "\(answer)")
+                let taken = answer.headers[.acceptEncoding]
+                #expect(taken == (status == 415 ? "identity" : nil))
+            }
         }
     }
 

@@ -74,7 +74,8 @@ extension RouteTable {
             access: .keys([.ingest, .write]),
             body: Route.Body(
                 shape: .list(.file("event", "A CloudEvent")),
-                byteLimit: catalogByteLimit
+                byteLimit: catalogByteLimit,
+                lineTypes: ["application/x-ndjson", "application/ndjson", "application/jsonl"]
             ),
             answers: [
                 Route.Reply(

@@ -127,6 +127,13 @@ struct `The App Store's notifications become` {
             renewal: #""expirationIntent":4"#,
             adds: #"purchase.expired o1@L {"transactionId":"t1","reason":"product_not_for_sale"}"#
         ),
+        // Stores, rule 7: of every subtype, those of tomorrow too.
+        AppStoreRow(
+            "EXPIRED",
+            "BY_MAGIC",
+            signed: "2026-02-09",
+            adds: #"purchase.expired o1@L {"transactionId":"t1","reason":"by_magic"}"#
+        ),
         AppStoreRow(
             "RENEWAL_EXTENDED",
             transaction: #""expiresDate":1770508800000"#,
@@ -247,7 +254,7 @@ struct `The App Store's notifications become` {
                 + Self.storeRows.map { "\($0.0) \($0.1 ?? "")" }
         )
         let known = Set(AppStoreMapping.knownTypes.map { "\($0.type) \($0.subtype)" })
-        #expect(tested.subtracting(known) == ["DID_RENEW BY_MAGIC"])
+        #expect(tested.subtracting(known) == ["DID_RENEW BY_MAGIC", "EXPIRED BY_MAGIC"])
         #expect(known.subtracting(tested).isEmpty)
         #expect(Set(AppStoreMapping.knownTypes.map(\.type)).count == 23)
     }

@@ -22,9 +22,6 @@ struct `A notification that changes nothing` {
     @Test(arguments: [
         ("DID_RENEW", nil, #""expiresDate":5"#, "", "expiresDate"),
         ("EXPIRED", "VOLUNTARY", #""revocationDate":9999999999999999"#, "", "revocationDate"),
-        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "", #""gracePeriodExpiresDate":5"#, "gracePeriod"),
-        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "", "", "gracePeriodExpiresDate is missing"),
-        ("DID_FAIL_TO_RENEW", nil, #""expiresDate":9999999999999999"#, "", "without end"),
         ("SUBSCRIBED", "INITIAL_BUY", #""type":"New""#, "", "type"),
     ])
     func `is noted with a reason if it makes no sense`(
@@ -44,6 +41,51 @@ struct `A notification that changes nothing` {
         let event = try #require(submission.events.first)
         #expect(event.data.text(.detail)?.contains(detail) == true)
         #expect(event.subject.kind == .purchase)
+    }
+
+    // Stores, rule 5: a known type whose own part is missing or absurd
+    @Test(arguments: [
+        ("DID_FAIL_TO_RENEW", nil, #""expiresDate":9999999999999999"#, "", "without end"),
+        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "", "", "gracePeriodExpiresDate is missing"),
+        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "", #""gracePeriodExpiresDate":5"#, "gracePeriod"),
+    ])
+    func `is noted with a reason beside what is signed`(
+        _ type: String,
+        _ subtype: String?,
+        _ transaction: String,
+        _ renewal: String,
+        _ detail: String
+    ) async throws {
+        let submission = try await AppStoreSample.submission(
+            type,
+            subtype,
+            transaction: transaction,
+            renewal: renewal
+        )
+        #expect(
+            submission.events.map(\.kind) == [
+                .purchaseCompleted, .verificationPassed, .signalNoted, .purchaseRenewalChanged,
+            ]
+        )
+        let note = try #require(submission.events.first { $0.kind == .signalNoted })
+        #expect(note.data.text(.detail)?.contains(detail) == true)
+        #expect(note.subject.kind == .purchase)
+    }
+
+    // Stores, rule 5
+    @Test func `is noted beside the renewal info if that alone is signed`() async throws {
+        let submission = try await AppStoreSample.submission(
+            "DID_CHANGE_RENEWAL_PREF",
+            "DOWNGRADE",
+            transaction: nil
+        )
+        #expect(
+            AppStoreSample.lines(submission) == [
+                #"signal.noted o1@S {"name":"did_change_renewal_pref","#
+                    + #""detail":"signedTransactionInfo is missing"}"#,
+                #"purchase.renewal_changed o1@S {"autoRenew":true,"nextProductId":"pro"}"#,
+            ]
+        )
     }
 
     @Test func `is noted if it lacks the transaction that it is about`() async throws {

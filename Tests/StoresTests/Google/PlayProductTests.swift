@@ -76,6 +76,11 @@ struct `A one-time product's answer` {
             #"{"purchaseStateContext":{"purchaseState":"PURCHASED"},"productLineItem":[{"productId":"life","productOfferDetails":{"refundableQuantity":0,"consumptionState":"CONSUMPTION_STATE_CONSUMED"}}],\#(v2)}"#,
             nil, period("consumable") + [link, refund]
         ),
+        // P2, K10: rented, for as long as the catalog says.
+        (
+            #"{"purchaseStateContext":{"purchaseState":"PURCHASED"},"productLineItem":[{"productId":"life","productOfferDetails":{"rentOfferDetails":{}}}],\#(v2)}"#,
+            1, period("non_renewing") + [link]
+        ),
         (
             #"{"purchaseStateContext":{"purchaseState":"CANCELLED"},"productLineItem":[{"productId":"life"}],\#(v2)}"#,
             nil, period("non_consumable") + [link, refund]

@@ -119,21 +119,28 @@ public enum AppStoreMapping {
 
     private static func meaning(of notification: VerifiedAppStoreNotification) -> AppStoreMeaning {
         let content = notification.content
-        return meaning { () throws(InputFault) in
-            let statement = try AppStoreStatement(notification)
-            // What is signed stands, whatever a type that is not known yet may mean.
-            let row = AppStoreRows.row(content.type, content.subtype) ?? { $0.note() }
-            let drafts =
-                try statement.drafts + row(statement)
-                + (notification.renewalInfo.map(renewalDrafts) ?? [])
-            return AppStoreMeaning(drafts)
-        } otherwise: { detail in
+        func note(_ detail: String) -> AppStoreMeaning {
             AppStoreMeaning(
                 noting: content.type,
                 on: notification.purchase,
                 at: content.signedAt,
                 detail: detail
             )
+        }
+        return meaning { () throws(InputFault) in
+            let statement = try AppStoreStatement(notification)
+            let row = AppStoreRows.row(content.type, content.subtype) ?? { $0.note() }
+            // What is signed stands, whatever a type that is not known yet may mean, and where a
+            // known one lacks what it needs (Stores, rule 5).
+            let added = meaning { () throws(InputFault) in
+                AppStoreMeaning(try row(statement))
+            } otherwise: {
+                note($0)
+            }
+            let renewal = notification.renewalInfo.map(renewalDrafts) ?? []
+            return AppStoreMeaning(statement.drafts + added.drafts + renewal)
+        } otherwise: {
+            note($0)
         }
     }
 

@@ -10,7 +10,9 @@ enum AppStoreRows {
     typealias Row = @Sendable (AppStoreStatement) throws(InputFault) -> [EventDraft]
 
     /// The row of a type and subtype; nil for those that have none.
-    static func row(_ type: String, _ subtype: String?) -> Row? { rows[type]?[subtype ?? plain] }
+    static func row(_ type: String, _ subtype: String?) -> Row? {
+        rows[type]?[subtype ?? plain] ?? rowsOfAnySubtype[type]
+    }
 
     /// The types and subtypes that have a row; a subtype is empty where none is sent.
     static var all: [(type: String, subtype: String)] {
@@ -73,6 +75,9 @@ enum AppStoreRows {
         "MIGRATION": [plain: noted],
         "TEST": [plain: noted],
     ]
+
+    /// Types that mean the same with whichever subtype: it is a reason only (Stores, rule 7).
+    private static let rowsOfAnySubtype: [String: Row] = ["EXPIRED": expiration]
 
     private static let sale: Row = { s throws(InputFault) in try s.sale() }
     private static let expiration: Row = { s throws(InputFault) in try s.expiration() }

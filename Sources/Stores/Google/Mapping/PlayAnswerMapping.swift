@@ -29,13 +29,15 @@ extension PlayMapping {
     /// The same purchase under other names (P13): the token that it had before, and the first order,
     /// by which RevenueCat calls it.
     ///
-    /// They are told with the first order and whenever nothing hinted at a change: once is enough.
+    /// The token is told by every answer: who owns the purchase may follow from it alone, and each of them
+    /// may be the first one that is heard (Stores, rule 3). For the rest once is enough: with the first
+    /// order, and whenever nothing hinted at a change.
     private static func names(
         of items: [PlayLineItem],
         in subscription: PlayObject,
         _ answer: PlayAnswer
     ) -> [EventDraft] {
-        guard let item = items.first, item.order.isFirst || answer.cause == nil else { return [] }
+        guard let item = items.first else { return [] }
         var drafts: [EventDraft] = []
         func link(_ purchase: PurchaseName, _ alias: PurchaseName) {
             drafts.append(
@@ -52,7 +54,8 @@ extension PlayMapping {
         // Of several products none goes on alone with what was before: the token itself does.
         let whole = items.count == 1 ? item.purchase : PurchaseName.play(answer.token)
         if let before, let whole { link(before, whole) }
-        guard items.count == 1 else { return drafts }
+        let isToldOnce = item.order.isFirst || item.isMovedHere || answer.cause == nil
+        guard isToldOnce, items.count == 1 else { return drafts }
         if let order = PurchaseName.play(item.order.base), order != item.purchase {
             link(item.purchase, order)
         }
@@ -85,18 +88,17 @@ extension PlayMapping {
         }
     }
 
-    /// What was bought for good: Google does not tell consumables apart until they are used up.
+    /// What was bought at once.
     private static func period(
         _ product: PlayProduct,
         in answer: PlayAnswer
     ) throws(InputFault) -> [EventDraft] {
         guard let start = product.start else { throw InputFault(unusable: "the time is missing") }
-        let kind: ProductKind = product.isConsumed ? .consumable : .nonConsumable
         let bought = EventData(
             .purchaseCompleted,
             [
                 .transactionID: .text(product.orderID), .productID: .text(product.productID),
-                .productKind: .text(kind.name), .ownership: .text("purchased"),
+                .productKind: .text(product.kind.name), .ownership: .text("purchased"),
                 .quantity: product.quantity.flatMap {
                     FieldShape.quantities.contains($0) ? .integer($0) : nil
                 },

@@ -44,12 +44,12 @@ extension PlayLineItem {
     }
 
     /// `ACTIVE`.
-    func running() throws(InputFault) -> [EventDraft] { try period() + renewal() }
+    func running() throws(InputFault) -> [EventDraft] { try period() + renewal() + resumed() }
 
     /// `CANCELED`: to the end of what is paid, and no longer; in grace or on hold, no longer.
     func cancelled() throws(InputFault) -> [EventDraft] {
         guard let end = end.instant, end <= answer.observedAt else {
-            return try period() + renewal()
+            return try period() + renewal() + resumed()
         }
         return try expired() + renewal()
     }
@@ -66,10 +66,15 @@ extension PlayLineItem {
     }
 
     /// `ON_HOLD`: payment is tried again, and nothing is given meanwhile.
+    ///
+    /// The whole is on hold for one of its products: another that is paid already is suspended too,
+    /// and goes on afterwards, so that it is paused (P5)
+    /// (developer.android.com/google/play/billing/subscription-with-addons).
     func hold() throws(InputFault) -> [EventDraft] {
         let began = stopped(by: Self.onHold)
+        let kind: EventKind = isPaidBesideOthers ? .purchasePaused : .purchaseRetryStarted
         return try past(until: min(lastGiven, began))
-            + [draft(EventData(.purchaseRetryStarted, [:]), at: began)] + renewal()
+            + [draft(EventData(kind, [:]), at: began)] + renewal()
     }
 
     /// `PAUSED`, until the customer or the date resumes it, which is a renewal.
@@ -100,12 +105,36 @@ extension PlayLineItem {
                             .reason: cancellation.map { .text($0) },
                         ]
                     ),
-                    at: end
+                    at: end,
+                    saidAt: isReplaced ? min(end, answer.observedAt) : nil
                 )
             ]
     }
 
     // MARK: What they are made of
+
+    /// Whether it is one product of several, and paid beyond the answer.
+    private var isPaidBesideOthers: Bool {
+        guard isOneOfSeveral, let end = end.instant else { return false }
+        return end > answer.observedAt
+    }
+
+    /// The end of a pause that a hold of the whole made (`hold`).
+    ///
+    /// An answer does not say whether there was one: it is told each time, and without one ends
+    /// nothing.
+    private func resumed() -> [EventDraft] {
+        guard isPaidBesideOthers else { return [] }
+        return [draft(EventData(.purchaseResumed, [:]), at: began(by: Self.recovered))]
+    }
+
+    /// Whether another token took the place of this one.
+    ///
+    /// The same order may go on there (`isMovedHere`): what that token's answers say of its end is
+    /// newer (P2), though this one's end is told after them.
+    private var isReplaced: Bool {
+        subscription.object("canceledStateContext")?["replacementCancellation"] != nil
+    }
 
     /// Until when access was given that is given no more.
     private var lastGiven: Instant { min(end.instant ?? answer.observedAt, answer.observedAt) }
@@ -151,6 +180,9 @@ extension PlayLineItem {
         }
         let began = answer.changedAt
         switch hint {
+        // It may have begun earlier, under the token before.
+        case _ where order.isFirst && isMovedHere:
+            return periodSaidWeakly(from: start, began: start)
         case _ where order.isFirst:
             return period(order, from: start, until: end.instant, saidAt: nil)
         // It may tell of an earlier renewal than the order's, which began this period.
@@ -273,10 +305,17 @@ extension PlayLineItem {
         (member: "replacementCancellation", reason: "replaced"),
     ]
 
-    /// Whom the app named when it sold it.
+    /// Whom the app named when it sold it; where Google Play sold it again outside the app, when it
+    /// sold the one that had expired.
     private var account: CustomerID? {
-        subscription.object("externalAccountIdentifiers")?
-            .text("obfuscatedExternalAccountId").flatMap { CustomerID($0) }
+        let expired = subscription.object("outOfAppPurchaseContext")?
+            .object("expiredExternalAccountIdentifiers")
+        return Self.account(in: subscription.object("externalAccountIdentifiers"))
+            ?? Self.account(in: expired)
+    }
+
+    private static func account(in identifiers: PlayObject?) -> CustomerID? {
+        identifiers?.text("obfuscatedExternalAccountId").flatMap { CustomerID($0) }
     }
 
     private func required<Value>(_ value: Value?, _ name: String) throws(InputFault) -> Value {

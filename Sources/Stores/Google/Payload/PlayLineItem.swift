@@ -11,6 +11,8 @@ struct PlayLineItem: Hashable, Sendable {
     let subscription: PlayObject
     private let item: PlayObject
     let purchase: PurchaseName
+    /// Whether the subscription is of several products.
+    let isOneOfSeveral: Bool
     let productID: String
     /// The last order that was paid; where none is told, as for what cost nothing, the token.
     let order: PlayOrder
@@ -25,12 +27,14 @@ struct PlayLineItem: Hashable, Sendable {
         _ item: PlayObject,
         of subscription: PlayObject,
         named purchase: PurchaseName,
+        isOneOfSeveral: Bool,
         in answer: PlayAnswer
     ) throws(InputFault) {
         self.answer = answer
         self.subscription = subscription
         self.item = item
         self.purchase = purchase
+        self.isOneOfSeveral = isOneOfSeveral
         productID = try item.required(item.name("productId"), "lineItems.productId")
         order = PlayOrder(Self.paidOrder(item, of: subscription) ?? answer.token)
         start = try subscription.instant("startTime")
@@ -46,19 +50,36 @@ struct PlayLineItem: Hashable, Sendable {
         of subscription: PlayObject,
         in answer: PlayAnswer
     ) throws(InputFault) -> [PlayLineItem] {
-        let items = subscription.objects("lineItems")
-        guard items.count <= itemLimit else { throw InputFault(unusable: "lineItems are too many") }
+        let told = subscription.objects("lineItems")
+        guard told.count <= itemLimit else { throw InputFault(unusable: "lineItems are too many") }
+        let items = owned(of: told)
+        let isOneOfSeveral = items.count > 1
         var found: [PlayLineItem] = []
         for item in items {
-            let place = items.count == 1 ? "" : "/" + (item.text("productId") ?? "")
+            let place = isOneOfSeveral ? "/" + (item.text("productId") ?? "") : ""
             guard let purchase = PurchaseName.play(answer.token + place) else {
                 throw InputFault(unusable: "lineItems.productId is missing or not valid")
             }
             found.append(
-                try PlayLineItem(item, of: subscription, named: purchase, in: answer)
+                try PlayLineItem(
+                    item,
+                    of: subscription,
+                    named: purchase,
+                    isOneOfSeveral: isOneOfSeveral,
+                    in: answer
+                )
             )
         }
         return found
+    }
+
+    /// The items that are had already: what takes the place of one at its renewal has no end yet,
+    /// and does not make the one that is paid until then one of several.
+    ///
+    /// Where none has an end, none is paid yet.
+    private static func owned(of items: [PlayObject]) -> [PlayObject] {
+        let owned = items.filter { $0["expiryTime"] != nil }
+        return owned.isEmpty ? items : owned
     }
 
     /// A top-up is bought for the next time, and anew; what renews goes on by itself.
@@ -69,6 +90,12 @@ struct PlayLineItem: Hashable, Sendable {
 
     /// What it renews to, where that is another product.
     var nextProductID: String? { item.object("deferredItemReplacement")?.name("productId") }
+
+    /// Whether it was paid under the token before, and goes on under this one until it is replaced
+    /// (developer.android.com/google/play/billing/subscriptions#handle-deferred-replacement).
+    var isMovedHere: Bool {
+        nextProductID != nil && subscription.identifier("linkedPurchaseToken") != nil
+    }
 
     /// What the running period costs, as far as that is told: an answer has the price of the next.
     var price: PlayPrice? {

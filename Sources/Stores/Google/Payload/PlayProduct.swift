@@ -9,7 +9,9 @@ struct PlayProduct: Hashable, Sendable {
     let orderID: String
     let start: Instant?
     /// Whether it was used up: it was a consumable then.
-    let isConsumed: Bool
+    private let isConsumed: Bool
+    /// Whether it was rented: for how long, the catalog says (P2, K10).
+    private let isRented: Bool
     let quantity: Int64?
     /// How many of them can still be given back; nil: it is not said.
     let refundableQuantity: Int64?
@@ -40,6 +42,7 @@ struct PlayProduct: Hashable, Sendable {
         )
         start = try fields.instant(milliseconds: "purchaseTimeMillis")
         isConsumed = fields.integer("consumptionState") == 1
+        isRented = false
         quantity = fields.integer("quantity")
         refundableQuantity = fields.integer("refundableQuantity")
         isAcknowledged = fields.integer("acknowledgementState").map { $0 == 1 }
@@ -62,10 +65,18 @@ struct PlayProduct: Hashable, Sendable {
         let details = items[0].object("productOfferDetails")
         start = try fields.instant("purchaseCompletionTime")
         isConsumed = details?.text("consumptionState") == "CONSUMPTION_STATE_CONSUMED"
+        isRented = details?["rentOfferDetails"] != nil
         quantity = details?.integer("quantity")
         refundableQuantity = details?.integer("refundableQuantity")
         isAcknowledged = fields.text("acknowledgementState").map { $0 == PlayObject.acknowledged }
         (purchase, orderID, region, account) = try Self.common(fields, answer)
+    }
+
+    /// What was rented is had for a time, the rest for good: Google does not tell consumables apart
+    /// until they are used up.
+    var kind: ProductKind {
+        if isRented { return .nonRenewing }
+        return isConsumed ? .consumable : .nonConsumable
     }
 
     /// What both forms say alike; a purchase by a promotion code has no order.

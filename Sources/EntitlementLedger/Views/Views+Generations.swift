@@ -37,7 +37,12 @@ extension Views {
             if let (generation, tables) = found, tables.size > position {
                 // Nor is it taken where the log, or the tree, cannot be read.
                 let matches = (try? matches(tables.position)) ?? false
-                if matches { try use(generation, tables) }
+                if matches {
+                    // The writer may have come further since the log was read: an erasure there, or a
+                    // catalog, is met as it is elsewhere.
+                    try readOn(upTo: tables.size)
+                    try use(generation, tables)
+                }
             }
             state.withLock { state in
                 if state.overlay.isDue(from: Self.batchLimit) { state.overlay.noteFailure() }

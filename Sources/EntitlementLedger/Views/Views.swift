@@ -202,7 +202,13 @@ final class Views: LogIndex {
 
     /// Reads what another process appended since.
     func catchUp() throws {
-        let size = try log.end().size
+        try readOn(upTo: log.end().size)
+        let isDue = state.withLock { $0.overlay.isDue(from: Self.batchLimit) }
+        if isReadOnly, isDue { try takeUpTables() }
+    }
+
+    /// Reads the events up to a size, so that whoever is told of events is told of each.
+    func readOn(upTo size: UInt64) throws {
         while end < size {
             let start = end
             var entries: [IndexEntry] = []
@@ -214,8 +220,6 @@ final class Views: LogIndex {
             // Gaps at the end are no events, and the end for all that.
             if entries.isEmpty { state.withLock { $0.overlay.pass(to: size) } }
         }
-        let isDue = state.withLock { $0.overlay.isDue(from: Self.batchLimit) }
-        if isReadOnly, isDue { try takeUpTables() }
     }
 
     /// Moves the overlay into the tables behind the writer, once it is large.

@@ -138,13 +138,11 @@ extension LMDBVault {
         if !keys.replaced.isEmpty {
             // Its name may not be on the disk, where whoever wrote it was stopped.
             try keyFile.sync()
-            if epochs.generation != keys.generation {
-                if try names.isRotated(to: keys.generation) {
-                    // By a commit that seemed to fail.
-                    use(keys.rotated)
-                } else {
-                    try rotate(to: keys, erasure, &writer)
-                }
+            if try names.isRotated(to: keys.generation) {
+                // Before it was stopped, or by a commit that seemed to fail.
+                use(keys.rotated)
+            } else {
+                try rotate(to: keys, erasure, &writer)
             }
             try keyFile.write(keys.rotated, using: &writer.randomness)
         }

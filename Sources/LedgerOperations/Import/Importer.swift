@@ -139,10 +139,11 @@ public struct Importer {
             while !isAtEnd, batches.count < Self.batchesAhead,
                 batches.isEmpty || !acknowledges || reader.holdsLine
             {
-                if let batch = try nextBatch(reader, isFirst: isFirst) {
+                let mayWait = batches.isEmpty || !acknowledges
+                if let batch = try nextBatch(reader, isFirst: isFirst, mayWait: mayWait) {
                     batches.append(batch)
                 } else {
-                    isAtEnd = true
+                    isAtEnd = mayWait
                 }
                 isFirst = false
             }
@@ -165,15 +166,18 @@ public struct Importer {
     }
 
     /// Reads the next lines and begins to prepare them; nil at the end, and at an interrupt.
+    ///
+    /// `mayWait`: whether it waits for a line; else nil says too that none has come in yet.
     private mutating func nextBatch(
         _ reader: LineReader,
-        isFirst: Bool
+        isFirst: Bool,
+        mayWait: Bool
     ) throws -> ImportTurn? {
         var lines: [LineReader.Line] = []
         let end = reader.byteCount + UInt64(Self.batchByteCount)
         // Blank lines are no batch, however many they are: without a line it is read on.
         while lines.isEmpty || (lines.count < Self.batchLineCount && reader.byteCount < end),
-            lines.isEmpty || !acknowledges || reader.holdsLine,
+            (lines.isEmpty && mayWait) || !acknowledges || reader.holdsLine,
             var line = try reader.next()
         {
             if line.number == 1 { line.dropByteOrderMark() }

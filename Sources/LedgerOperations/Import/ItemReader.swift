@@ -91,7 +91,12 @@ struct ItemReader: Sendable {
     /// A store's message of which a text is not well-formed: it is not lost for that (Stores, rule 6).
     private static func storeMessage(_ bytes: [UInt8], as format: ImportFormat) -> JSONValue? {
         // Text that is no JSON even so is refused for what is wrong with it as JSON.
-        guard format != .events, let json = try? JSONValue(parsingStoreText: bytes) else {
+        guard format != .events,
+            let json = try? JSONValue(
+                parsingStoreText: bytes,
+                placeLimit: JSONText.placeLimit(of: bytes)
+            )
+        else {
             return nil
         }
         let isStores =
@@ -285,7 +290,9 @@ struct ItemReader: Sendable {
 
     /// An event, or each of an array, the form in which `GET /v1/events` answers.
     private func events(_ json: JSONValue, _ line: LineReader.Line) -> Reading {
-        guard takesEventArrays, let elements = json.array else { return .item(event(json, line)) }
+        guard takesEventArrays, let elements = json.array, !elements.isEmpty else {
+            return .item(event(json, line))
+        }
         return .items(
             elements.enumerated().map { index, element in
                 let text = Array(element.description.utf8)

@@ -1,4 +1,5 @@
 import Entitlements
+import EventLog
 import LedgerAPI
 import Testing
 
@@ -32,6 +33,29 @@ struct `Views of a reader that stays` {
             #expect(
                 try Answers(reader, customers: 0..<7) == Answers(anew, customers: 0..<7)
             )
+        }
+    }
+
+    // C6, K1: what is beyond what it read when it takes tables up is met as elsewhere
+    @Test func `tell of what stands in tables before it was read`() async throws {
+        try await withScratchDirectory { folder in
+            let viewed = try ViewedLedger(folder + "/views")
+            try viewed.fill(customers: 0..<3, publishing: true)
+            let reader = try viewed.open(isReadOnly: true)
+            let views = reader.questions.views
+            let (end, catalog) = (views.end, StreamNumber.catalog)
+            #expect(try views.isUnmoved(catalog, since: end))
+            let writer = try viewed.open()
+            _ = try writer.appender.publish(
+                try Sample.catalog(),
+                effective: Sample.day(30),
+                Request(id: "c2", source: Source.catalog, environment: .production)
+            )
+            try writer.close()
+            try views.takeUpTables()
+            #expect(try views.end > end && views.position == reader.questions.size())
+            // Whoever keeps catalogs asks here.
+            #expect(try !views.isUnmoved(catalog, since: end))
         }
     }
 }

@@ -79,7 +79,7 @@ struct `An import's lines` {
                 Self.body(["[\n" + Self.event("2") + "\n]"], isDocument: true),
                 "?format=events&onError=skip"
             )
-            #expect(Self.outcomes(document) == ["refused"])
+            #expect(Self.outcomes(document) == ["appended"])
             #expect(try await send("{}").code == "malformed")
             #expect(try await send(#"{"lines":[{"line":1,"bytes":"?"}]}"#).code == "malformed")
             #expect(try await send(Self.body([]), "?format=none").code == "invalid_value")

@@ -171,7 +171,10 @@ final class VaultNames: Sendable {
                 guard known == generation else { return .otherGeneration }
                 try readOn(transaction)
             }
+            // A rotation whose commit seemed to fail may stand.
+            let stands = try isReadOnly ? nil : cover(transaction).generation
             return recent.withLock { recent in
+                recent.generation = max(recent.generation, stands ?? 0)
                 guard recent.generation == generation else { return .otherGeneration }
                 // What another thread has forgotten meanwhile stands in a newer state of the table.
                 guard recent.covered <= covered else { return .otherGeneration }

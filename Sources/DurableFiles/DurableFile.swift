@@ -301,14 +301,15 @@ extension DurableFile {
 
     /// Makes a folder for its owner only, with those above it; one that stands is taken.
     ///
-    /// The names of those that are made are on the disk when it returns.
-    package static func makeFolder(_ path: String) throws {
+    /// `isDurable`: whether the names of those that are made are on the disk when it returns.
+    package static func makeFolder(_ path: String, isDurable: Bool = false) throws {
         let missing = sequence(first: path, next: folder(of:)).prefix { !$0.isEmpty && !exists($0) }
         try FileManager.default.createDirectory(
             atPath: path,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
+        guard isDurable else { return }
         for folder in missing { try syncName(ofDirectory: folder) }
     }
 

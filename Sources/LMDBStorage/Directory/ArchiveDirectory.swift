@@ -25,7 +25,7 @@ package final class ArchiveDirectory: ArchiveStore {
             return
         }
         do {
-            try DurableFile.makeFolder(path)
+            try DurableFile.makeFolder(path, isDurable: true)
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
         }

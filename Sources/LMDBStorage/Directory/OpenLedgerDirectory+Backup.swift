@@ -24,7 +24,7 @@ extension OpenLedgerDirectory {
     ///
     /// - Throws: `LogStorageFault`, `FileFault`, `LedgerOpenFault`.
     package func copyVault(to folder: String, masterKey: [UInt8]) throws -> VaultCounts {
-        try DurableFile.makeFolder(folder)
+        try DurableFile.makeFolder(folder, isDurable: true)
         let vaultPath = path + "/" + LedgerDirectory.vaultName
         for _ in 0..<Self.copyAttempts {
             guard let before = try Self.keys(ofVault: vaultPath) else { break }

@@ -69,7 +69,7 @@ package struct Quarantine {
     /// Cost: what they take, and of what stands there at most a part.
     package mutating func add(_ items: [[UInt8]], day: String) throws {
         guard !items.isEmpty else { return }
-        try DurableFile.makeFolder(path)
+        try DurableFile.makeFolder(path, isDurable: true)
         var part = try parts().last { $0.day == day } ?? Part(day: day, number: 0)
         var bytes = try DurableFile.read(file(part)) ?? []
         if bytes.count >= Self.partLimit {

@@ -205,8 +205,9 @@ struct `A job` {
         }
     }
 
-    // All that a server has by its options run and say so: none is forgotten.
-    @Test(.timeLimit(.minutes(5)))
+    // All that a server has by its options run and say so: none is forgotten. A day is tens of
+    // thousands of turns, among all other tests.
+    @Test(.timeLimit(.minutes(20)))
     func `is every one that the server has`() async throws {
         var setup = TestServer.Setup()
         setup.adjust = { options in

@@ -39,7 +39,7 @@ final class TurnedTime: Sendable {
     /// Waits until so many jobs wait for their time: what ran before has ended.
     func rests(_ count: Int) async throws {
         while state.withLock({ $0.waits.count }) < count {
-            try await Task.sleep(for: .milliseconds(5))
+            try await Task.sleep(for: .microseconds(500))
         }
     }
 

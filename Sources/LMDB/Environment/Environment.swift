@@ -21,7 +21,7 @@ internal import Darwin
 /// `MDB_WRITEMAP` is never used: a full disk would end the process by `SIGBUS`.
 ///
 /// Unchecked: LMDB's environment may be shared between threads; `gate` keeps apart what may not
-/// run beside transactions, and `tables` its handles.
+/// run beside transactions, as what replaces each `var`, and `tables` its handles.
 @safe
 package final class Environment: @unchecked Sendable {
     /// How to open an environment.

@@ -27,12 +27,14 @@ extension OpenLedgerDirectory {
         try DurableFile.makeFolder(folder, isDurable: true)
         let vaultPath = path + "/" + LedgerDirectory.vaultName
         for _ in 0..<Self.copyAttempts {
-            guard let before = try Self.keys(ofVault: vaultPath) else { break }
-            let keys = try EpochKeyFile.open(before, SymmetricKey(data: masterKey))
-            // Nor does a copy take along the keys that an erasure under way is about to destroy.
-            guard keys.replaced.isEmpty else { continue }
+            let before = try Self.keys(ofVault: vaultPath)
             let journal = folder + "/" + VaultJournal.fileName
             let counts = try writeCopy(to: journal + DurableFile.newSuffix)
+            // An erasure that came between sealed items anew, which the keys of before do not open.
+            guard let before, try Self.keys(ofVault: vaultPath) == before else { continue }
+            let keys = try EpochKeyFile.open(before, SymmetricKey(data: masterKey))
+            // Nor does a copy take along the keys that one under way is about to destroy.
+            guard keys.replaced.isEmpty else { continue }
             try Self.check(journal + DurableFile.newSuffix, keys, counts)
             // Who replaces the keys brings the copy along, or comes before it.
             do {

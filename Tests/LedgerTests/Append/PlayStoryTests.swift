@@ -56,27 +56,8 @@ struct `A subscription of Google Play` {
     {
         var story = try PlayStory(token: "old")
         story.answer(4, "SUBSCRIPTION_STATE_ACTIVE", order: "GPA.1", end: 31, on: 1)
-        story.start = 10
-        story.token = "new"
-        story.answer(
-            4,
-            "SUBSCRIPTION_STATE_ACTIVE",
-            order: "GPA.2",
-            end: 40,
-            on: 10,
-            #"{"linkedPurchaseToken":"old"}"#
-        )
-        story.start = 1
-        story.token = "old"
-        // A few seconds later: it ends the old token only.
-        story.answer(
-            13,
-            "SUBSCRIPTION_STATE_EXPIRED",
-            order: "GPA.1",
-            end: 10,
-            on: 10,
-            #"{"canceledStateContext":{"replacementCancellation":{}}}"#
-        )
+        let changes = #"{"linkedPurchaseToken":"old"}"#
+        story.replace(by: "new", order: "GPA.2", end: 40, on: 10, changes)
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             let access = try await story.access(at: [5, 9, 11, 39, 41], order: order)
             #expect(access == [true, true, true, true, false], "\(order)")
@@ -262,6 +243,30 @@ struct PlayStory {
     private func told(on day: Int64) -> Instant {
         // A purchase is told when it is made.
         Sample.day(day).advanced(byMilliseconds: day == start ? 0 : Self.delay)
+    }
+
+    /// Another token takes the place of this one, whose first order ends; `changes`: to what is said of
+    /// the other one.
+    mutating func replace(
+        by next: String,
+        order: String,
+        end: Int64,
+        on day: Int64,
+        _ changes: String
+    ) {
+        let (old, begun) = (token, start)
+        (token, start) = (next, day)
+        answer(4, "SUBSCRIPTION_STATE_ACTIVE", order: order, end: end, on: day, changes)
+        (token, start) = (old, begun)
+        // A few seconds later: it ends the old token only.
+        answer(
+            13,
+            "SUBSCRIPTION_STATE_EXPIRED",
+            order: "GPA.1",
+            end: day,
+            on: day,
+            #"{"canceledStateContext":{"replacementCancellation":{}}}"#
+        )
     }
 
     /// A push, and what the API said then; `type`: nil: nothing hinted at it.

@@ -7,11 +7,17 @@ import Testing
 
 /// A reader writes no index: what comes in stands in its memory until it takes up what the writer wrote.
 struct `Views of a reader that stays` {
-    @Test func `take up what the writer has moved into the tables`() async throws {
+    /// Lends a ledger of three customers, and a reader of it.
+    private static func with(_ body: (ViewedLedger, Ledger) throws -> Void) async throws {
         try await withScratchDirectory { folder in
             let viewed = try ViewedLedger(folder + "/views")
             try viewed.fill(customers: 0..<3, publishing: true)
-            let reader = try viewed.open(isReadOnly: true)
+            try body(viewed, viewed.open(isReadOnly: true))
+        }
+    }
+
+    @Test func `take up what the writer has moved into the tables`() async throws {
+        try await Self.with { viewed, reader in
             let views = reader.questions.views
             let first = views.position
             try viewed.fill(customers: 3..<6, publishing: false)
@@ -38,10 +44,7 @@ struct `Views of a reader that stays` {
 
     // C6, K1: what is beyond what it read when it takes tables up is met as elsewhere
     @Test func `tell of what stands in tables before it was read`() async throws {
-        try await withScratchDirectory { folder in
-            let viewed = try ViewedLedger(folder + "/views")
-            try viewed.fill(customers: 0..<3, publishing: true)
-            let reader = try viewed.open(isReadOnly: true)
+        try await Self.with { viewed, reader in
             let views = reader.questions.views
             let (end, catalog) = (views.end, StreamNumber.catalog)
             #expect(try views.isUnmoved(catalog, since: end))

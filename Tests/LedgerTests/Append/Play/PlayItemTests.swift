@@ -21,30 +21,12 @@ struct `Products of one subscription of Google Play` {
     @Test func `take nothing from what is paid until they replace it`() async throws {
         var story = try PlayStory(token: "old")
         story.answer(4, "SUBSCRIPTION_STATE_ACTIVE", order: "GPA.1", end: 31, on: 1)
-        story.start = 10
-        story.token = "new"
         let next = #","deferredItemReplacement":{"productId":"com.example.app.basic"}"#
-        story.answer(
-            4,
-            "SUBSCRIPTION_STATE_ACTIVE",
-            order: "GPA.1",
-            end: 31,
-            on: 10,
-            Self.items(
-                [Self.item("pro", until: 31, next), Self.item("basic", until: nil)],
-                #","linkedPurchaseToken":"old""#
-            )
+        let changes = Self.items(
+            [Self.item("pro", until: 31, next), Self.item("basic", until: nil)],
+            #","linkedPurchaseToken":"old""#
         )
-        story.start = 1
-        story.token = "old"
-        story.answer(
-            13,
-            "SUBSCRIPTION_STATE_EXPIRED",
-            order: "GPA.1",
-            end: 10,
-            on: 10,
-            #"{"canceledStateContext":{"replacementCancellation":{}}}"#
-        )
+        story.replace(by: "new", order: "GPA.1", end: 31, on: 10, changes)
         for order in [[0, 1, 2], [0, 2, 1], [2, 1, 0], [1, 2, 0]] {
             let access = try await story.access(at: [5, 11, 30, 32], order: order)
             #expect(access == [true, true, true, false], "\(order)")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import time
 import urllib.parse
 
 import html5lib
@@ -45,6 +46,7 @@ class Crawl:
         # The first path of each kind.
         self.pages = {}
         self.counts = {}
+        self.milliseconds = {}
         self.forms = 0
 
     def run(self):
@@ -58,11 +60,16 @@ class Crawl:
                 continue
             self.counts[name] = self.counts.get(name, 0) + 1
             waiting += self._visit(path, name)
-        return {"kinds": len(self.pages), "links": sum(self.counts.values()), "forms": self.forms}
+        slowest = sorted(self.milliseconds, key=self.milliseconds.get, reverse=True)[:5]
+        return {"kinds": len(self.pages), "links": sum(self.counts.values()), "forms": self.forms,
+                "slowestMilliseconds": {name: round(self.milliseconds[name], 1) for name in slowest}}
 
     def _visit(self, path, name):
         """Reads a page; the links in it."""
+        begun = time.perf_counter()
         status, headers, text = self.demo.get(path)
+        taken = 1000 * (time.perf_counter() - begun)
+        self.milliseconds[name] = max(taken, self.milliseconds.get(name, 0))
         if status in (302, 303):
             return [headers["Location"]]
         if status != 200:

@@ -7,7 +7,6 @@ import Foundation
 import LMDB
 import LedgerAPI
 import Stores
-import Synchronization
 import Testing
 
 @testable import LMDBStorage
@@ -124,36 +123,6 @@ struct `What an erasure reaches` {
                     #expect(opened == (0..<60).map { $0 >= 9 }, "\(backup)")
                     #expect(try place.directory.isCurrent(vaultCopy: backup + "/vault"))
                 }
-            }
-        }
-    }
-
-    @Test func `a backup that is made beside erasures is whole, and of those who stay`()
-        async throws
-    {
-        try await withScratchDirectory { folder in
-            try Place.with(folder) { place in
-                let erased = Mutex<Result<Void, any Error>?>(nil)
-                Thread.detachNewThread {
-                    let outcome = Result { for n in 0..<30 { try place.erase(n..<n + 1) } }
-                    erased.withLock { $0 = outcome }
-                }
-                var copies = 0
-                var isOver = false
-                repeat {
-                    isOver = erased.withLock { $0 } != nil
-                    do {
-                        let copy = folder + "/beside/vault"
-                        _ = try place.directory.copyVault(to: copy, masterKey: Self.masterKey)
-                        copies += 1
-                    } catch let fault as LogStorageFault where fault.code == .busy {
-                        // Each attempt met another erasure.
-                    }
-                } while !isOver
-                try erased.withLock { $0 }?.get()
-                #expect(copies > 0)
-                let opened = try place.opened(from: folder + "/beside", in: folder)
-                #expect(opened == (0..<60).map { $0 >= 30 })
             }
         }
     }

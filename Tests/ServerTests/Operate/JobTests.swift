@@ -207,7 +207,7 @@ struct `A job` {
 
     // All that a server has by its options run and say so: none is forgotten. A day is tens of
     // thousands of turns, among all other tests.
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(60)))
     func `is every one that the server has`() async throws {
         var setup = TestServer.Setup()
         setup.adjust = { options in

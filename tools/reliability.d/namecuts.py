@@ -1,4 +1,5 @@
-"""Simulated power cuts while names of files change, too: a ledger that is made, and an erasure.
+"""Simulated power cuts while names of files change, too: a ledger that is made, one that takes a newer
+format, and an erasure.
 
 A state has those names that a sync of their folder made durable, and any of the changes that wait.
 Locks do not survive; views are discarded.
@@ -10,7 +11,10 @@ import shutil
 import threading
 
 import erasures
+import formats
 from disk import Disk, Names, Operation, read_trace
+from harness.history import History
+from harness.install import compiled
 from harness.ledgers import checked_audit, checked_log, copy_ledger
 from harness.report import Fault, in_parallel
 from people import People
@@ -19,6 +23,9 @@ from people import People
 PASSED_OVER = ("lock.mdb", "writer.lock", "views")
 # Customers who go.
 GONE = [0, 1]
+OLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "older.c")
+# Events of a ledger of format 1, and with those that a newer program adds.
+FIRST, ALL = 60, 120
 
 
 def standing(root):
@@ -172,6 +179,44 @@ def new_ledgers(tool, report, library, seed, count):
     return try_states(tool, report, run, "a new ledger", seed, count, check)
 
 
+def upgraded(tool, report, library, seed, count):
+    """While the first new streams ride in the log of a ledger of format 1 (Storage, "New streams ride
+    in the log's commit"): none of them stands there before the ledger says format 2."""
+    history = History(seed)
+    ledger = tool.make("older")
+
+    def grow(ledger, start, end):
+        tool.ask(ledger, "import", "--format", "events", "-",
+                 data=history.lines(range(start, end)))
+
+    grow(ledger, 0, FIRST)
+    formats.make_first(tool, compiled(OLDER, tool.scratch, "-llmdb"), ledger)
+
+    def check(root, is_acknowledged):
+        checked_audit(tool, root, but=("view",))
+        events = checked_log(tool, root, history, {FIRST - 1: FIRST})
+        if is_acknowledged and events != ALL:
+            raise Fault("%d of %d events are there" % (events, ALL))
+        if events > FIRST and formats.said(root) != 2:
+            raise Fault("new streams stand in a ledger of format %d" % formats.said(root))
+        grow(root, 0, ALL)
+        checked_audit(tool, root)
+        checked_log(tool, root, history, {ALL - 1: ALL})
+
+    run = recorded(tool, library, ledger, lambda: grow(ledger, FIRST, ALL))
+    figures = try_states(tool, report, run, "a newer format", seed, count, check)
+    # The control: nobody waits until the name of what says the format is on the disk.
+    base, operations = run
+    early = [operation for operation in operations if (operation.kind, operation.path) != ("s", ".")]
+    problems = in_parallel(
+        lambda state: check_state(tool, state, check),
+        states(base, early, [len(early)] * count, "early/%d" % seed, False))
+    figures["saidTooLate"] = sum("of format 1" in (problem or "") for problem in problems)
+    if not figures["saidTooLate"]:
+        report.fail("power control", "no state has new streams in a ledger of format 1")
+    return figures
+
+
 def erased(tool, report, library, seed, count):
     """While people are erased whose streams wait in the log (Storage, "New streams ride in the log's
     commit"), and after it was said to be done: not begun, or finished by the next who writes."""
@@ -196,4 +241,5 @@ def run(tool, report, library, seed, size):
     """`size`: states of imports; of each of these there is a twentieth."""
     report.figures["powerNewLedger"] = new_ledgers(
         tool, report, library, seed, max(40, size // 20))
+    report.figures["powerFormat"] = upgraded(tool, report, library, seed, max(16, size // 20))
     report.figures["powerErasure"] = erased(tool, report, library, seed, max(16, size // 20))

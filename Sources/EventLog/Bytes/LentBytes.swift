@@ -48,6 +48,18 @@ extension [UInt8] {
     }
 }
 
+extension InlineArray where Element == UInt8 {
+    /// Combines the first bytes with those of a key, by exclusive or.
+    ///
+    /// - Precondition: the key is not longer than the array.
+    mutating func combine(with key: SymmetricKey) {
+        unsafe key.withUnsafeBytes { bytes in
+            precondition(bytes.count <= count, "a key fits into a block")
+            for index in bytes.indices { self[index] ^= unsafe bytes[index] }
+        }
+    }
+}
+
 extension Span<UInt8> {
     /// The bytes of a range, copied.
     package func copy(_ range: Range<Int>) -> [UInt8] {

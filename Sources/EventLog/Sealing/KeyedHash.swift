@@ -28,11 +28,9 @@ package struct KeyedHash: Sendable {
     )
 
     private static func state(after key: SymmetricKey, padding: UInt8) -> HashState {
-        let bytes = StreamKeys.bytes(of: key)
         // A block of SHA-256: the longest key.
         var block = InlineArray<64, UInt8>(repeating: padding)
-        precondition(bytes.count <= block.count, "a key has at most one block")
-        for index in bytes.indices { block[index] ^= bytes[index] }
+        block.combine(with: key)
         var hash = HashState()
         hash.update(block.span)
         return hash
@@ -62,17 +60,20 @@ package struct KeyedHash: Sendable {
     }
 
     /// HKDF-Expand to 32 bytes with this as the pseudorandom key (RFC 5869, section 2.3).
-    func expanded(_ purpose: String) -> SymmetricKey { expanded(Array(purpose.utf8)) }
-
-    private func expanded(_ info: [UInt8]) -> SymmetricKey {
-        SymmetricKey(data: code(for: (info + [1]).span).bytes)
+    func expanded(_ purpose: String, _ context: [UInt8] = []) -> SymmetricKey {
+        var inner = inner
+        inner.update(purpose)
+        inner.update(context.span)
+        // The number of the block, of which there is one.
+        inner.update(1)
+        return SymmetricKey(data: code(of: inner).bytes)
     }
 
     /// The hash under a key derived from this one's (HKDF-Expand), for one purpose and no other.
     ///
     /// `context`: what it is derived for; of one length for a purpose.
     package func derived(_ purpose: String, _ context: [UInt8] = []) -> KeyedHash {
-        KeyedHash(expanded(Array(purpose.utf8) + context))
+        KeyedHash(expanded(purpose, context))
     }
 
     /// The digest of an event's signal (E1).

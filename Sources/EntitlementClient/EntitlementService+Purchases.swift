@@ -68,8 +68,12 @@ extension EntitlementService {
 
     /// Tells the server that a flow begins; why it may not, where another runs (row 2.2).
     ///
-    /// A server that is not reached is told later.
-    private func lockedOut(_ log: FlowLog, _ customer: CustomerID) async -> ServiceError? {
+    /// A server that is not reached is told later. `isFirst`: whether it is asked for the first time.
+    private func lockedOut(
+        _ log: FlowLog,
+        _ customer: CustomerID,
+        isFirst: Bool = true
+    ) async -> ServiceError? {
         let (body, key) = (JSONValue.object(Self.body("started", log)), log.id + "-started")
         let path = QueuedCall.flowPath(in: configuration.environment)
         let result = await connection.call(
@@ -79,7 +83,13 @@ extension EntitlementService {
             body: Array(body.description.utf8)
         )
         guard case .failure(let fault) = result else { return nil }
-        if fault.code == ProblemCode.purchaseInProgress.rawValue { return fault.error }
+        if fault.code == ProblemCode.purchaseInProgress.rawValue {
+            // The flow that runs may be this device's last one, whose end was not told yet.
+            guard isFirst, await queue.calls.contains(where: \.isFlow) else { return fault.error }
+            await queue.retry()
+            await queue.send()
+            return await lockedOut(log, customer, isFirst: false)
+        }
         if fault.verdict != .never {
             await queue.add(.flow(body, id: log.id), for: customer, key: key)
         }

@@ -16,11 +16,19 @@ public actor EntitlementService {
     private let announcements: Broadcast<ClientNotice>
     private var listener: Task<Void, Never>?
     /// What the store verified at the start, and whose start that was.
-    private var held: (customer: CustomerID?, access: [ProvisionalAccess]) = (nil, [])
+    private var held = Held()
     /// The flow that runs; nil: none does (row 2.2).
     var flow: FlowLog?
     /// The last change of customers; nil: there was none.
     private var switching: Task<Void, Never>?
+
+    /// What the store verified at a start.
+    private struct Held {
+        /// Whose start that was.
+        var customer: CustomerID?
+        var transactions: [StoreTransaction] = []
+        var at = Instant.earliest
+    }
 
     /// Makes a client; nothing happens before ``start()``.
     public init(_ configuration: ServiceConfiguration) {
@@ -99,7 +107,7 @@ extension EntitlementService {
         if let purchases, let verified = try? await purchases.currentEntitlements() {
             await queue.verified(verified)
             let now = configuration.time.now()
-            held = (customer, verified.map { ProvisionalAccess($0, verifiedAt: now) })
+            held = Held(customer: customer, transactions: verified, at: now)
             await openProvisionally()
         }
         return await sync()
@@ -147,7 +155,7 @@ extension EntitlementService {
         listener?.cancel()
         listener = nil
         flow?.note(.failed(ServiceError(.cancelled)))
-        (flow, held) = (nil, (nil, []))
+        (flow, held) = (nil, Held())
         await connection.forgetToken()
         await queue.switchCustomer(to: customer)
         await store.switchCustomer(to: customer)
@@ -178,16 +186,18 @@ extension EntitlementService {
 
     /// Opens what waits to be recorded (row 3.4).
     ///
-    /// Where nothing at all is known of the customer, since the files are gone, what the store verified
-    /// at the start is open too: the server's next answer replaces it. What changes while the store is
-    /// told is told behind it.
+    /// What the store verified at the start is open too, where what was kept cannot have seen it: the files
+    /// are gone, or it was renewed meanwhile. The server's next answer replaces it. What changes while the
+    /// store is told is told behind it.
     func openProvisionally() async {
         var told: [ProvisionalAccess]?
         while true {
             var provisional = await queue.provisional
-            if store.current.asOf == nil, let customer = store.customer, customer == held.customer {
-                let refused = await queue.refused
-                provisional += held.access.filter { !refused.contains($0.transactionID) }
+            if let customer = store.customer, customer == held.customer {
+                let (refused, known) = (await queue.refused, store.current)
+                provisional += held.transactions
+                    .filter { !refused.contains($0.id) && known.isOlder(than: $0) }
+                    .map { ProvisionalAccess($0, verifiedAt: held.at) }
             }
             if provisional == told { return }
             await store.set(provisional: provisional)

@@ -109,6 +109,20 @@ extension CustomerEntitlements {
         return changes.lazy.compactMap { $0 }.filter { $0 > instant }.min()
     }
 
+    /// Whether a store's transaction came behind it.
+    ///
+    /// Nothing is known, or a shorter period of its purchase was kept; what the server said in this run of the
+    /// program counts instead.
+    func isOlder(than transaction: StoreTransaction) -> Bool {
+        guard asOf != nil else { return true }
+        guard source != .server, let end = transaction.expiresAt else { return false }
+        let name = PurchaseName(store: Source.appStore, originalID: transaction.originalID)
+        return purchases.contains { purchase in
+            purchase.purchase.isSame(as: name.description)
+                && purchase.expiresAt.map { $0 < end } ?? false
+        }
+    }
+
     /// The instant by which stretches are asked: a clock that is behind the server's asks for the
     /// snapshot's own instant, since what was open there is not closed by that clock (row Z17).
     func instant(_ instant: Instant) -> Instant { asOf.map { max($0, instant) } ?? instant }
@@ -123,7 +137,7 @@ extension CustomerEntitlements.KnownFeature {
         guard var limit else { return nil }
         if let end = limit.resetsAt, end <= instant {
             limit.remaining = limit.count
-            limit.resetsAt = nil
+            limit.resetsAt = limit.period.flatMap { $0.end(behind: end, after: instant) }
         }
         // Fits: no more uses than wait in memory.
         limit.remaining = limit.remaining.map { max(0, $0 &- Int64(uses)) }

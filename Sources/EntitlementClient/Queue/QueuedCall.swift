@@ -69,7 +69,8 @@ struct QueuedCall: Sendable, Hashable {
     /// Whether it does what a task asks for: hands in its transaction, or restores all that it does.
     func does(_ task: Task) -> Bool {
         switch task {
-        case .claim(let transaction): holds(transaction)
+        // A restore that was refused as a whole says nothing of each.
+        case .claim(let transaction): holds(transaction) && !(isRestore && phase == .refused)
         case .restore(let all):
             (phase == .waiting || phase == .attention) && isRestore
                 && transactions.count == all.count && all.allSatisfy(holds)

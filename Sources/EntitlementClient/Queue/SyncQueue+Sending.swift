@@ -69,7 +69,7 @@ extension SyncQueue {
         )
         switch result {
         case .success(let response):
-            guard response.isLedgers else {
+            guard response.isLedgers(to: call) else {
                 isCut = true
                 return fail(call, .unreached)
             }
@@ -192,12 +192,13 @@ extension SyncQueue {
 }
 
 extension ClientResponse {
-    /// Whether a ledger gave it: a network that has its guests sign in answers everything with a page of its own,
-    /// and has recorded nothing.
-    fileprivate var isLedgers: Bool {
+    /// Whether a ledger gave it, to a call: whatever else stands on the way, such as a network that has its guests
+    /// sign in, answers everything by something of its own, and has recorded nothing.
+    fileprivate func isLedgers(to call: QueuedCall) -> Bool {
         if headers["ledger-sequence"] != nil { return true }
         // What is no JSON is no answer of a ledger.
-        guard case .object? = try? JSONValue(parsing: body) else { return false }
-        return true
+        let json = try? JSONValue(parsing: body)
+        if case .restore(let all) = call.task { return json?["items"]?.array?.count == all.count }
+        return json?["outcome"]?.string != nil
     }
 }

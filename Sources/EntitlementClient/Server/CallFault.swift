@@ -56,6 +56,9 @@ struct CallFault: Error, Sendable, Hashable {
             // Whoever asks: what a newer server says besides is of the token, so that nothing is given up.
             case (403, .notAllowed), (403, .notPermitted): .never
             case (401, _), (403, _): .tokenRefused
+            // What is another's, and a path that there is not, are answered alike: neither says anything of what is
+            // handed in.
+            case (404, .notFound), (405, .methodNotAllowed): .tokenRefused
             case (400..<500, _) where !isRetryable: .never
             default: .later(Self.wait(response))
             }

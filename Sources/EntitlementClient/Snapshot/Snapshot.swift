@@ -8,7 +8,7 @@ struct UnverifiedSnapshot: Sendable {
     let text: String
 
     /// Bytes that a snapshot may have.
-    static let byteLimit = 1 << 20
+    static let byteLimit = ClientResponse.byteLimit
     /// The type that its header says (RFC 8725, section 3.11).
     static let type = "entitlements+jwt"
 }

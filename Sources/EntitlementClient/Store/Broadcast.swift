@@ -15,8 +15,8 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     /// A stream of what is told from now on; it ends when this goes.
     ///
-    /// `first`: what stands already.
-    func stream(first: Element? = nil) -> AsyncStream<Element> {
+    /// `first`: reads what stands already; nothing is told between its reading and what comes behind it.
+    func stream(first: () -> Element? = { nil }) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self,
             bufferingPolicy: policy
@@ -24,19 +24,20 @@ final class Broadcast<Element: Sendable>: Sendable {
         let id = listeners.withLock { listeners in
             listeners.next += 1
             listeners.continuations[listeners.next] = continuation
+            if let first = first() { continuation.yield(first) }
             return listeners.next
         }
         continuation.onTermination = { [weak self] _ in
             _ = self?.listeners.withLock { $0.continuations.removeValue(forKey: id) }
         }
-        if let first { continuation.yield(first) }
         return stream
     }
 
     /// Tells everybody.
     func send(_ element: Element) {
-        let continuations = listeners.withLock { Array($0.continuations.values) }
-        for continuation in continuations { continuation.yield(element) }
+        listeners.withLock { listeners in
+            for continuation in listeners.continuations.values { continuation.yield(element) }
+        }
     }
 
     deinit {

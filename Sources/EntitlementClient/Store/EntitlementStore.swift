@@ -23,22 +23,12 @@ public actor EntitlementStore {
     private var newestSeen: Instant?
     private var alarm: Task<Void, Never>?
     private var isStarted = false
+    /// Whether the files were read: what is in memory is newer from then on.
+    private var isLoaded = false
     /// Grows with each switch of customers: what was asked for before counts for nobody.
     private var generation: UInt64 = 0
     /// What the next answer must have seen.
     private(set) var leastSize = LeastSize()
-
-    /// What a store is made with.
-    struct Options: Sendable {
-        var environment: StoreEnvironment
-        var issuer: String?
-        /// Keys that alone are trusted; nil: those that the server publishes.
-        var pinned: TrustedKeys?
-        var builtIn: GateMap?
-        var clock: ServiceClock
-
-        var time: ClientTime { clock.time }
-    }
 
     private struct Shared: Sendable {
         var customer: CustomerID?
@@ -100,7 +90,7 @@ extension EntitlementStore {
     ///
     /// Who reads slowly sees the newest only. Each call makes a stream of its own.
     public nonisolated var updates: AsyncStream<CustomerEntitlements> {
-        changes.stream(first: current)
+        changes.stream { self.current }
     }
 }
 
@@ -119,9 +109,12 @@ extension EntitlementStore {
     func load() {
         guard !isStarted else { return }
         isStarted = true
-        if options.pinned == nil { keys = cache.keys() }
-        if let ahead = cache.clockAhead() { options.clock.resume(ahead: ahead) }
-        loadKept()
+        if !isLoaded {
+            isLoaded = true
+            if options.pinned == nil { keys = cache.keys() }
+            if let ahead = cache.clockAhead() { options.clock.resume(ahead: ahead) }
+            loadKept()
+        }
         noteTime(serverSays: nil)
         setAlarm()
     }
@@ -229,13 +222,13 @@ extension EntitlementStore {
         of subject: SnapshotSubject
     ) async -> Result<VerifiedSnapshot, CallFault> {
         var headers: [Name: String] = [:]
-        let least = leastSize.take()
+        let least = leastSize.take(knowing: current, at: options.clock.now)
         if let least { headers["Ledger-Min-Sequence"] = String(least) }
         let query = "snapshot?environment=" + subject.environment.name
         let path = ServerConnection.path(query, of: subject.customer)
         switch await connection.call(.get, path, headers: headers) {
         case .failure(let fault):
-            if fault.code == ProblemCode.behind.rawValue { leastSize.miss(least) }
+            if fault.code == ProblemCode.behind.rawValue, let least { leastSize.miss(least) }
             return .failure(fault)
         case .success(let response):
             let text = String(decoding: response.body, as: UTF8.self)

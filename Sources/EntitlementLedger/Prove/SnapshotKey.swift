@@ -14,6 +14,8 @@ package struct SnapshotKey: Sendable {
 
     /// Milliseconds for which one signs.
     package static let period = 90 * Instant.millisecondsPerDay
+    /// How many of those that will sign are told: an app that was made with them knows them for two years.
+    package static let aheadCount: Int64 = 8
 
     init(_ number: Int64, of ledgerKey: Curve25519.Signing.PrivateKey) throws {
         self.number = number
@@ -73,13 +75,14 @@ extension Prover {
     }
 
     /// The keys by which snapshots are verified at an instant: the one before, which what was signed lately
-    /// has, the present one, and the next, so that who has kept them knows it in time.
+    /// has, the present one, and the next ones, so that who has kept or pinned them knows them in time.
     ///
     /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
     package func snapshotKeys(at instant: Instant) throws -> [SnapshotKey] {
         let present = instant.milliseconds / SnapshotKey.period
         let key = try opened.whole.checkpointKey
         // Fits: periods of 90 days.
-        return try (present - 1...present + 1).map { try SnapshotKey($0, of: key) }
+        return try (present - 1...present + SnapshotKey.aheadCount)
+            .map { try SnapshotKey($0, of: key) }
     }
 }

@@ -83,8 +83,34 @@ struct `A feature's gate` {
         let known = try Self.authority.entitlements()
         let used = try Self.gate(known, at: noon).decision("scan")
         #expect(used.isOpen && !used.isUsable && used.limit?.remaining == 0)
-        let later = try Self.gate(known, at: noon.plus(seconds: 3600)).decision("scan")
-        #expect(later.isUsable && later.limit?.remaining == 3 && later.limit?.resetsAt == nil)
+        let reset = noon.plus(seconds: 3600)
+        for days in [0, 1, 400] as [Int64] {
+            let later = try Self.gate(known, at: reset.plus(days: days)).decision("scan")
+            #expect(later.isUsable && later.limit?.remaining == 3)
+            #expect(later.limit?.resetsAt == reset.plus(days: days + 1))
+        }
+    }
+
+    // C5: midnights of the server's zone
+    @Test(
+        arguments: [
+            (.day, "2026-03-01T15:00:00Z", "2026-03-01T15:00:00Z", "2026-03-02T15:00:00Z"),
+            (.week, "2026-03-01T23:00:00Z", "2026-03-20T00:00:00Z", "2026-03-22T23:00:00Z"),
+            (.month, "2026-01-31T15:00:00Z", "2026-02-28T14:59:59Z", "2026-02-28T15:00:00Z"),
+            (.month, "2026-12-01T08:00:00Z", "2027-01-15T00:00:00Z", "2027-02-01T08:00:00Z"),
+            // The control: no midnight of a month's first day.
+            (.month, "2026-12-10T08:00:00Z", "2027-01-15T00:00:00Z", nil),
+        ] as [(UsagePeriod, String, String, String?)]
+    )
+    func `knows when later windows end`(
+        period: UsagePeriod,
+        end: String,
+        now: String,
+        next: String?
+    ) throws {
+        let end = try #require(Instant(rfc3339: end))
+        let now = try #require(Instant(rfc3339: now))
+        #expect(period.end(behind: end, after: now) == next.flatMap { Instant(rfc3339: $0) })
     }
 
     // row 3.4, K9

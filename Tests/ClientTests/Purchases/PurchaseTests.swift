@@ -53,6 +53,82 @@ struct `A purchase` {
         await service.stop()
     }
 
+    // rows CL5, ES5: the token is another customer's, or the address another server's
+    @Test(arguments: [ProblemCode.notFound, .methodNotAllowed])
+    func `that is answered as what is not there waits`(_ code: ProblemCode) async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/purchases", ScriptedServer.problem(code))
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        #expect(service.gate.decision("export").source == .provisional)
+        setup.server.answer("/purchases", nil)
+        await service.retry()
+        #expect(setup.server.recorded.count == 1 && setup.shop.finished.count == 1)
+        await service.stop()
+    }
+
+    // row ES5: what stands between answers everything, in whatever form
+    @Test(arguments: ["{}", #"{"message":"maintenance"}"#, "[]", "<html>"])
+    func `that something else answers is not recorded`(_ body: String) async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        let answer = ClientResponse(status: 200, body: Array(body.utf8))
+        for path in ["/purchases", "/restore"] { setup.server.answer(path, answer) }
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        #expect(try await service.restore() == .waiting(1))
+        #expect(setup.shop.finished.isEmpty && service.gate.isOpen("export"))
+        for path in ["/purchases", "/restore"] { setup.server.answer(path, nil) }
+        await service.retry()
+        #expect(setup.shop.finished.contains(sampleTransaction()))
+        await service.stop()
+    }
+
+    // row 3.4: another device handed the renewal in and finished it
+    @Test(arguments: [("1", true), ("9", false)])
+    func `that was renewed elsewhere is open at a start without a network`(
+        _ originalID: String,
+        _ isOpen: Bool
+    ) async throws {
+        let setup = ServiceSetup()
+        let end = noon.plus(days: 30)
+        let purchase = """
+            {"purchase":"app_store/1","productId":"pro.month","productKind":"auto_renewable",
+             "status":"active","expiresAt":"\(end)","isVerified":true,"isSynced":false,"syncedAt":null,
+             "willRenew":null,"nextProductId":null}
+            """
+        let claims = SnapshotAuthority.claims(until: end)
+            .replacing(#""purchases":[]"#, with: #""purchases":[\#(purchase)]"#)
+        let text = try setup.server.authority.sign(claims)
+        setup.server.answer("/snapshot", ClientResponse(status: 200, body: Array(text.utf8)))
+        let first = setup.service()
+        #expect(await first.start() == .refreshed(noon))
+        #expect(first.store.current.purchases.count == 1)
+        await first.stop()
+        let renewal = StoreTransaction(
+            id: "2",
+            originalID: originalID,
+            productID: "pro.month",
+            expiresAt: noon.plus(days: 60),
+            signed: "signed-2"
+        )
+        setup.shop.tell(.verified(renewal))
+        await setup.shop.finish(renewal)
+        setup.server.isAway = true
+        setup.time.pass(to: noon.plus(days: 31))
+        let second = setup.service()
+        await second.start()
+        #expect(second.gate.isOpen("export") == isOpen)
+        // The server's word, once seen, wins: it was given back.
+        setup.server.isAway = false
+        await second.retry()
+        #expect(!second.gate.isOpen("export"))
+        await second.stop()
+    }
+
     // row 2.1, row 2.4
     @Test func `that is not confirmed asks no store, and the next may begin`() async throws {
         let setup = ServiceSetup()

@@ -124,6 +124,30 @@ struct `A limited use on a device` {
         await service.stop()
     }
 
+    // C5: away for some windows
+    @Test func `of a later window counts in that one alone`() async throws {
+        let setup = try Self.setup(remaining: 3)
+        let service = setup.service()
+        await service.start()
+        setup.server.isAway = true
+        setup.time.pass(to: Self.reset)
+        for _ in 1...3 {
+            guard case .granted = await service.use("scan") else {
+                Issue.record("three are left again")
+                return
+            }
+        }
+        let end = Self.reset.plus(days: 1)
+        #expect(await service.use("scan") == .overLimit(resetsAt: end))
+        let before = Self.uses(setup).count
+        setup.time.pass(to: end)
+        #expect(service.gate.decision("scan").limit?.remaining == 3)
+        setup.server.isAway = false
+        await service.retry()
+        #expect(Self.uses(setup).count == before, "that window is over")
+        await service.stop()
+    }
+
     // rows B2, B3
     @Test func `that is over the limit or of what is closed does not begin`() async throws {
         let setup = try Self.setup(remaining: 1)

@@ -47,6 +47,23 @@ struct `A store of entitlements` {
         await store.stop()
     }
 
+    // row ES3: what is in memory is newer than a file that could not be written
+    @Test func `begun again goes on with what it knows`() async throws {
+        let setup = StoreSetup()
+        setup.server.set(until: noon)
+        let store = setup.store()
+        await store.start()
+        setup.storage.fault = MemoryStorage.diskFull
+        setup.server.set(until: nil, sequence: 8)
+        #expect(await store.refresh() == .refreshed(noon))
+        setup.storage.fault = nil
+        await store.stop()
+        setup.server.isAway = true
+        await store.start()
+        #expect(store.current.sequence == 8 && store.gate.isOpen("export"))
+        await store.stop()
+    }
+
     // rows ES3, CL5
     @Test func `keeps what it knows whatever goes wrong`() async throws {
         let setup = StoreSetup()

@@ -1,3 +1,4 @@
+import Encodings
 import ModelSupport
 import Testing
 
@@ -46,6 +47,26 @@ struct `A refresh` {
         // A server that was restored to less never comes that far: what it knows is taken then.
         #expect(await store.refresh(seeing: size) == .refreshed(noon.plus(seconds: 60)))
         #expect(await store.refresh(seeing: 9) == .kept(CallFault.unreached.error))
+        await store.stop()
+    }
+
+    // row Z17: of several machines one may be behind another
+    @Test func `takes no answer that is behind the one before it, for an hour`() async {
+        let setup = StoreSetup()
+        setup.server.set(until: nil, sequence: 8)
+        let store = setup.store()
+        await store.start()
+        setup.server.set(until: noon, at: noon.plus(seconds: 60))
+        for seconds in [60, 3599] as [Int64] {
+            setup.time.pass(to: noon.plus(seconds: seconds))
+            #expect(await store.refresh() == .kept(CallFault.unreached.error))
+            #expect(store.gate.isOpen("export"))
+            #expect(setup.server.requests.last?.headers["Ledger-Min-Sequence"] == "8")
+        }
+        // A server that was restored to less does not come that far again.
+        setup.time.pass(to: noon.plus(seconds: 3600))
+        #expect(await store.refresh() == .refreshed(noon.plus(seconds: 60)))
+        #expect(store.current.sequence == 7 && !store.gate.isOpen("export"))
         await store.stop()
     }
 

@@ -112,7 +112,7 @@ struct `A signed snapshot` {
                 #expect(try Self.claims(new.body, by: early) != nil)
             }
             #expect(try Self.claims(new.body, by: late) != nil)
-            #expect((late["keys"]?.array ?? []).count == 3)
+            #expect((late["keys"]?.array ?? []).count == 10)
         }
     }
 

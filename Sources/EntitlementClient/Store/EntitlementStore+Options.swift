@@ -1,0 +1,15 @@
+import Entitlements
+
+extension EntitlementStore {
+    /// What a store is made with.
+    struct Options: Sendable {
+        var environment: StoreEnvironment
+        var issuer: String?
+        /// Keys that alone are trusted; nil: those that the server publishes.
+        var pinned: TrustedKeys?
+        var builtIn: GateMap?
+        var clock: ServiceClock
+
+        var time: ClientTime { clock.time }
+    }
+}

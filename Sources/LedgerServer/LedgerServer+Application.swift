@@ -1,6 +1,7 @@
 import Hummingbird
 import HummingbirdCore
 import NIOCore
+import NIOPosix
 import NIOSSL
 
 /// What speaks to whoever connects.
@@ -32,6 +33,24 @@ extension LedgerServer {
             onServerRunning: { onListening($0.localAddress) },
             logger: options.logger
         )
+    }
+
+    /// A socket's path at which somebody answers.
+    struct AddressTaken: Error {}
+
+    /// Refuses a socket's path at which somebody answers: listening there would take it from them, and remove it
+    /// at the end.
+    ///
+    /// - Throws: `AddressTaken`.
+    static func refuseTaken(_ options: Options) async throws {
+        guard options.passedSocket == nil, let path = options.hostSocket else { return }
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        // Nobody answers: whatever else is wrong with the path is told when the server listens there.
+        guard let other = try? await bootstrap.connect(unixDomainSocketPath: path).get() else {
+            return
+        }
+        other.close(mode: .all, promise: nil)
+        throw AddressTaken()
     }
 
     /// Answers requests; `isOwners`: of the ledger's owner.

@@ -165,9 +165,13 @@ package enum LedgerServer {
         }
 
         var address: BindAddress {
-            host.hasPrefix(Self.socketPrefix)
-                ? .unixDomainSocket(path: String(host.dropFirst(Self.socketPrefix.count)))
-                : .hostname(host, port: port)
+            hostSocket.map { .unixDomainSocket(path: $0) } ?? .hostname(host, port: port)
+        }
+
+        /// The path of the socket that the host names; nil: it names none.
+        var hostSocket: String? {
+            guard host.hasPrefix(Self.socketPrefix) else { return nil }
+            return String(host.dropFirst(Self.socketPrefix.count))
         }
 
         /// What stands before the path of a socket.
@@ -221,6 +225,7 @@ package enum LedgerServer {
     /// Whether a server could not begin because of its address.
     package static func isAddressFault(_ error: any Error) -> Bool {
         error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
+            || error is UnixDomainSocketPathWrongType || error is AddressTaken
     }
 
     /// Bytes of a request's head.
@@ -235,6 +240,7 @@ package enum LedgerServer {
         _ options: Options,
         onListening: @escaping @Sendable (Listening) -> Void
     ) async throws {
+        try await refuseTaken(options)
         let service = LedgerService(options)
         try await takeUp(options, service)
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)

@@ -235,7 +235,9 @@ package struct LogSalvage: Sendable {
         }
         report.attached += 1
         batch.attached.append((sequence, attached))
-        if header.attached == .evidence { try takeSharedParts(of: attached, into: &batch) }
+        if header.attached == .evidence, !takeSharedParts(of: attached, into: &batch) {
+            report.lostAttached.append(sequence)
+        }
     }
 
     private func attached(_ digest: Digest, bundle: UInt64) throws -> [UInt8]? {
@@ -249,14 +251,20 @@ package struct LogSalvage: Sendable {
         return nil
     }
 
-    /// Shared parts that cannot be found leave the evidence as it is; an audit names it.
-    private mutating func takeSharedParts(of attached: [UInt8], into batch: inout LogBatch) throws {
+    /// Whether all are there: evidence that lacks one stays, and opens no more.
+    private mutating func takeSharedParts(of attached: [UInt8], into batch: inout LogBatch) -> Bool
+    {
+        var isWhole = true
         // What names no parts stays as it is, and an audit names it.
         for digest in (try? SealedEvidence.sharedParts(of: attached.span)) ?? []
         where !keptParts.contains(digest) {
-            guard let part = sharedParts[digest] else { continue }
+            guard let part = sharedParts[digest] else {
+                isWhole = false
+                continue
+            }
             keptParts.insert(digest)
             batch.sharedParts.append((digest, part))
         }
+        return isWhole
     }
 }

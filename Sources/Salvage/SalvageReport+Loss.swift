@@ -12,7 +12,9 @@ extension SalvageReport {
             unconfirmed: UInt64(unconfirmed.reduce(0) { $0 + $1.count }),
             streams: vault.lostCount,
             behindEnd: size - min(size, records + lostWithin),
-            firstLost: gaps.first?.sequences.lowerBound
+            firstLost: gaps.first?.sequences.lowerBound,
+            // Each salvage misses again what an earlier one could not bring back.
+            attached: UInt64(lostAttached.count)
         )
         guard let earlier else { return loss }
         loss.streams = loss.streams.adding(earlier.streams)

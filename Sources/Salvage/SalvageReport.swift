@@ -18,7 +18,7 @@ package struct SalvageReport: Sendable {
     package var gaps: [Gap] = []
     /// Ranges of records that were kept and that no hash confirms.
     package var unconfirmed: [Range<UInt64>] = []
-    /// Records of which the evidence or attachment is lost.
+    /// Records of which the evidence or attachment is lost, or a part that evidences share.
     package var lostAttached: [UInt64] = []
     /// Evidences and attachments that were kept.
     package var attached: UInt64 = 0

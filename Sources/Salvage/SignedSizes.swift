@@ -7,7 +7,10 @@ struct SignedSizes {
     private var confirmedSize: UInt64 = 0
 
     /// `checkpoints`: ascending, each size once.
-    init(_ checkpoints: [Checkpoint]) { waiting = checkpoints[...] }
+    init(_ checkpoints: [Checkpoint]) {
+        // What was signed before the first record is of no tree: there is no leaf to compare it after.
+        waiting = checkpoints.drop { $0.size == 0 }
+    }
 
     /// To be called after each leaf.
     mutating func compare(_ edge: TreeEdge) {

@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import Glibc
 import PostgresStorage
@@ -63,6 +64,46 @@ extension `A cluster's journal in PostgreSQL` {
         try PostgresServers.sql("CREATE ROLE nobody_much LOGIN")
         let theirs = Self.both.replacing("user=postgres", with: "user=nobody_much")
         #expect(Set(found(theirs)) == [.standbyHidden, .notPermitted])
+    }
+
+    // What is said to be done for a role that may make no schema.
+    @Test func `is made in a schema that was given to its role, and holds nothing`() throws {
+        let (schema, other) = (PostgresServers.newSchema(), PostgresServers.newSchema())
+        let place = PostgresServers.place(user: "given_one")
+        func make(
+            in schema: JournalSchema,
+            insteadOf check: ((String, JournalRow) throws -> Void)? = nil
+        ) throws {
+            let maker = try JournalMaker(place, schema: schema, insteadOf: check)
+            try maker.finish(
+                manifest: "{}",
+                end: .empty,
+                keys: [1, 2, 3],
+                generation: 0,
+                allowsAsynchronous: false
+            )
+        }
+        func refusal(in schema: JournalSchema) -> JournalFault.Code? {
+            do { try make(in: schema) } catch { return (error as? JournalFault)?.code }
+            return nil
+        }
+        try PostgresServers.sql("DROP ROLE IF EXISTS given_one")
+        try PostgresServers.sql("CREATE ROLE given_one LOGIN")
+        #expect(refusal(in: schema) == .notPermitted)
+        for schema in [schema, other] {
+            try PostgresServers.sql("CREATE SCHEMA \(schema.name) AUTHORIZATION given_one")
+        }
+        try PostgresServers.sql("CREATE TABLE \(other.name).theirs (one int)")
+        #expect(refusal(in: other) == .notEmpty)
+        #expect(refusal(in: schema) == nil)
+        #expect(refusal(in: schema) == .notEmpty)
+        // Another one takes its place, in the schema that stands.
+        try make(in: schema) { _, _ in }
+        #expect(try PostgresJournal(place, schema: schema).row().lease.leadership.term == 1)
+        for schema in [schema, other] {
+            try PostgresServers.sql("DROP SCHEMA \(schema.name) CASCADE")
+        }
+        try PostgresServers.sql("DROP ROLE given_one")
     }
 
     // What an erasure replaced is sealed by keys that the master key opens yet.

@@ -85,6 +85,10 @@ extension `A cluster's journal in PostgreSQL` {
             #expect(first.node.hasEnded && !standing.isLeading && standing.leader == nil)
             #expect(first.node.leaderToAsk == nil)
             #expect(try first.mayUse(3) && first.size() == size + 1)
+            // A key that is revoked there would go on counting where the ledger does.
+            #expect { try add("late", at: first) } throws: {
+                ($0 as? LogStorageFault)?.code == .notInCluster
+            }
             // Alone it goes on.
             let place = machines.path("b")
             for name in ["node", ClusterFile.name, "leaving"] {

@@ -2,12 +2,13 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
-import LMDBStorage
 import LedgerAPI
 import LedgerOperations
 import PostgresStorage
 import Stores
 import Testing
+
+@testable import LMDBStorage
 
 /// Who is erased from a cluster is erased on every machine, whoever leads meanwhile (row 9.5).
 extension `A cluster's journal in PostgreSQL` {
@@ -85,6 +86,47 @@ extension `A cluster's journal in PostgreSQL` {
             #expect(try !again.mayUse(0))
             #expect(try again.mayUse(2))
             try await machines.endAndAudit()
+        }
+    }
+
+    // Whom the log says to be erased may have names and keys for as long as nobody leads.
+    @Test func `answers nothing about whom it finds half erased at its start`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 3)
+            try PostgresServers.sql(
+                "ALTER FUNCTION \(machines.schema.name).rotate RENAME TO gone"
+            )
+            #expect(throws: LogStorageFault.self) { try first.erase([1]) }
+            let size = try first.size()
+            try await eventually("the other one to know") { try second.size() == size }
+            await second.end()
+            let again = try machines.open("b")
+            #expect(again.generation == 0, "its keys stand")
+            for number in 0..<3 { #expect(try again.mayUse(number) == (number != 1)) }
+        }
+    }
+
+    // Killed between the commit and the replacement of its keys it would keep for good those of whom was erased.
+    @Test func `destroys at its start the keys that it was killed beside`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 3)
+            let place = machines.path("b")
+            let masterKey = try MasterKey.read(place + "/key")
+            let file = EpochKeyFile(vaultPath: place + "/vault", masterKey: masterKey)
+            let old = try file.read()
+            #expect(try first.erase([1]) != nil)
+            try await eventually("the other one to follow") { second.generation == 1 }
+            await second.end()
+            var randomness = RandomSource.system
+            try file.write(try file.read().beside(old), using: &randomness)
+            #expect(try !file.read().replaced.isEmpty)
+            let again = try machines.open("b")
+            #expect(try file.read().replaced.isEmpty && again.generation == 1)
+            for number in 0..<3 { #expect(try again.mayUse(number) == (number != 1)) }
+            // A vault with keys of before is copied to no backup.
+            let directory = again.node.open.directory
+            let copied = try directory.copyVault(to: place + "-copy", masterKey: masterKey)
+            #expect(copied.erased == 1)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 struct `A known loss` {
     private static let losses = [
         KnownLoss(), KnownLoss(isTreeLost: true, unconfirmed: 3, streams: .max, behindEnd: 2),
-        KnownLoss(firstLost: 7),
+        KnownLoss(firstLost: 7), KnownLoss(attached: 4),
     ]
 
     @Test(arguments: losses)
@@ -18,6 +18,7 @@ struct `A known loss` {
         "", "{}", "null", #"{"isTreeLost":false,"unconfirmed":0,"streams":0}"#,
         #"{"isTreeLost":false,"unconfirmed":-1,"streams":0,"behindEnd":0}"#,
         #"{"isTreeLost":false,"unconfirmed":0,"streams":0,"behindEnd":0,"firstLost":"7"}"#,
+        #"{"isTreeLost":false,"unconfirmed":0,"streams":0,"behindEnd":0,"attached":"7"}"#,
     ])
     func `is not read from something else`(_ text: String) {
         #expect(KnownLoss(reading: Array(text.utf8)) == nil)
@@ -46,6 +47,7 @@ struct `A known loss` {
             first.joined(with: second) == KnownLoss(unconfirmed: 1, streams: 4, firstLost: 5)
         )
         #expect(first.joined(with: KnownLoss()) == first)
+        #expect(KnownLoss(attached: 2).joined(with: KnownLoss(attached: 3)).attached == 3)
     }
 
     @Test func `is as far as the restored events reach`() {

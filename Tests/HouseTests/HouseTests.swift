@@ -96,6 +96,21 @@ struct `The house` {
         #expect(House.textKeys(planted) == [1, 2, 6] && House.textOrders(planted) == [3])
     }
 
+    // A name that is not said is asked of the runtime, for each command at each start: a third of it.
+    @Test func `says what each command is called`() throws {
+        let files = try House.files().filter { $0.path.hasPrefix("entitle/") }
+        #expect(files.map(House.commands).reduce(0, +) > 80)
+        for file in files { #expect(House.namelessCommands(file) == [], "\(file.path)") }
+        let planted = House.File(
+            path: "planted",
+            lines: [
+                "CommandConfiguration(", "commandName: \"a\",", "CommandConfiguration(",
+                "abstract: \"B.\",",
+            ]
+        )
+        #expect(House.namelessCommands(planted) == [3])
+    }
+
     @Test func `has walls: a target imports only what its manifest says`() throws {
         let imports = PackageTargets.imports(try House.text("Package.swift"))
         #expect(imports["Entitlements"] == ["Encodings", "Synchronization"])
@@ -264,6 +279,20 @@ enum House {
             let text = try String(contentsOfFile: folder + "/" + path, encoding: .utf8)
             return File(path: path, lines: text.components(separatedBy: "\n"))
         }
+    }
+
+    /// How many commands a file configures.
+    static func commands(_ file: File) -> Int {
+        file.lines.count { $0.contains("CommandConfiguration(") }
+    }
+
+    /// The lines, from one, that configure a command and do not begin with its name.
+    static func namelessCommands(_ file: File) -> [Int] {
+        zip(file.lines, file.lines.dropFirst() + [""]).enumerated()
+            .filter {
+                $1.0.contains("CommandConfiguration(") && !($1.0 + $1.1).contains("commandName:")
+            }
+            .map { $0.offset + 1 }
     }
 
     static func crashes(_ file: File) -> [Int] {

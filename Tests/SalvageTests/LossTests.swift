@@ -31,6 +31,14 @@ struct `A loss after another` {
         #expect(SalvageReport().loss(after: Self.earlier, isContinued: false) == Self.earlier)
     }
 
+    // What is still not there was counted once more.
+    @Test func `has what records carried as it is missed now`() {
+        var report = SalvageReport()
+        report.lostAttached = [3, 5]
+        let loss = report.loss(after: KnownLoss(attached: 2), isContinued: false)
+        #expect(loss == KnownLoss(attached: 2))
+    }
+
     @Test func `counts what was behind a lost end once`() {
         var earlier = Self.earlier
         earlier.isTreeLost = true

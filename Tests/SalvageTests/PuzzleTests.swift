@@ -63,6 +63,14 @@ struct `The puzzle of a salvage` {
         #expect(outcome.entries == Self.log.records)
     }
 
+    // A server signs a new ledger before its first event.
+    @Test func `is solved though the empty log was signed, too`() throws {
+        let signed = [Self.log.checkpoint(0), Self.log.checkpoint(600)]
+        let outcome = try Self.salvage(MemorySource(Self.log), signed: signed)
+        #expect(outcome.report.isWhole)
+        #expect(outcome.report.confirmed == 600)
+    }
+
     @Test func `leaves a gap for what is missing, and the root as it was signed`() throws {
         var source = MemorySource(Self.log)
         source.replace(Self.full, with: nil)

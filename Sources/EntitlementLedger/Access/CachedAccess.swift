@@ -6,8 +6,11 @@ import Synchronization
 /// What a customer may use as of now, worked out by one fold: it holds until an event about the
 /// customer or a catalog comes, or an instant passes (Z15).
 package final class CachedAccess: Sendable {
-    /// The next instant at which an answer changes by itself; nil: never.
+    /// The next instant at which what may be used changes by itself, as answers say it; nil: never.
     package let validUntil: Instant?
+    /// Until when the answers are these: to ``validUntil``, or to the next catalog, which may sell other products
+    /// and change nothing else; nil: for good.
+    package let holdsUntil: Instant?
     /// Every feature of the catalog in force, by its id; nil: only ``allows(_:)`` was asked.
     package let features: [Name: Feature]?
     private let usable: Set<Name>
@@ -31,12 +34,15 @@ package final class CachedAccess: Sendable {
 
     /// `from`: the instant of the fold; the answers speak of this one and later ones.
     ///
+    /// `nextCatalog`: when the next catalog comes into force; nil: none does.
+    ///
     /// `size`: of the log, from which on an event of one of the streams ends it.
     init(
         usable: Set<Name>,
         features: [Name: Feature]?,
         from: Instant,
         validUntil: Instant?,
+        nextCatalog: Instant? = nil,
         size: UInt64,
         streams: [UInt64]
     ) {
@@ -44,6 +50,7 @@ package final class CachedAccess: Sendable {
         self.features = features
         self.from = from
         self.validUntil = validUntil
+        holdsUntil = [validUntil, nextCatalog].compactMap(\.self).min()
         self.size = Atomic(size)
         self.streams = StreamList(streams)
     }
@@ -56,7 +63,7 @@ package final class CachedAccess: Sendable {
     /// Cost: a few words in memory, unless an event came whose stream shares a word with one of
     /// these; then the views tell.
     func holds(at now: Instant, in views: Views) throws -> Bool {
-        guard from <= now, validUntil.map({ now < $0 }) ?? true else { return false }
+        guard from <= now, holdsUntil.map({ now < $0 }) ?? true else { return false }
         let size = size.load(ordering: .acquiring)
         if isCertainlyUnmoved(since: size, views.moves) { return true }
         let end = views.end

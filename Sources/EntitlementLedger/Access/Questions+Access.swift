@@ -70,6 +70,7 @@ extension Questions {
                 ? try accessFeatures(of: state, timeline.catalogs.catalog(at: now)) : nil,
             from: now,
             validUntil: state.validUntil,
+            nextCatalog: timeline.catalogs.next(after: now),
             size: covered,
             streams: streams
         )

@@ -1,21 +1,15 @@
 import Encodings
 import Entitlements
-package import EventLog
 
 extension Appender {
     /// Records where a log came from that goes on under a new name, for its old tree was lost, or what
     /// came after was recorded by a wrong clock: the first event after a salvage or a restore.
     ///
-    /// - Parameters:
-    ///   - origin: the old log's name in checkpoints.
-    ///   - checkpoint: the last that the old log signed and that is at hand.
-    ///   - gaps: sequences that are lost, ascending.
+    /// One that was recorded already is not recorded again.
+    ///
+    /// - Parameter words: the old log's name, its last checkpoint, and what is lost.
     /// - Throws: what `record` throws.
-    package func noteContinuation(
-        of origin: String,
-        checkpoint: Checkpoint?,
-        gaps: [Range<UInt64>]
-    ) throws {
+    package func noteContinuation(_ words: String) throws {
         let now = clock()
         let id = "log_continued/\(Hexadecimal.encode(questions.identity.id))"
         let draft = EventDraft(
@@ -25,7 +19,7 @@ extension Appender {
                 .signalNoted,
                 [
                     .name: .text("log_continued"),
-                    .detail: .text(Self.detail(origin, checkpoint, gaps)),
+                    .detail: .text(words),
                 ]
             )
         )
@@ -38,20 +32,5 @@ extension Appender {
                 drafts: [draft]
             )
         )
-    }
-
-    /// Gaps that the text lists: all of them stand in the log.
-    private static let listedGaps = 20
-
-    private static func detail(
-        _ origin: String,
-        _ checkpoint: Checkpoint?,
-        _ gaps: [Range<UInt64>]
-    ) -> String {
-        let signed = checkpoint.map { "checkpoint \($0.size) \($0.root.base64)" }
-        let lost = gaps.prefix(listedGaps).map { "\($0.lowerBound)-\($0.upperBound - 1)" }
-        let more = gaps.count > listedGaps ? " and \(gaps.count - listedGaps) more" : ""
-        return "origin \(origin), \(signed ?? "no checkpoint"), "
-            + "lost \(lost.isEmpty ? "nothing" : lost.joined(separator: " "))\(more)"
     }
 }

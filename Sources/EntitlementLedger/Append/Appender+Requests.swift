@@ -196,7 +196,7 @@ extension Appender {
             source: Source.catalog,
             environment: request.environment
         )
-        let time = try effective ?? timeOfEarlier(request) ?? clock()
+        let time = try effective ?? timeOfEarlier(request) ?? pipeline.timeOfAsking()
         let data = EventData(recorded: .catalogPublished, entries: [], document: document)
         return try record(
             request.submission(of: EventDraft(subject: .catalog, time: time, data: data))

@@ -172,6 +172,15 @@ extension Pipeline {
         try questions.views.sequence(of: signal)
     }
 
+    /// The time of asking, as it will be recorded (T3): whatever was asked for before, by a clock that
+    /// was put back since, does not stand behind it.
+    ///
+    /// Who decides against the log asks for it once they know how far they read.
+    func timeOfAsking() throws -> Instant {
+        let last = try questions.log.end().lastRecordedAt
+        return max(clock(), Instant(milliseconds: last))
+    }
+
     /// What a request is told whose id is known (E1): the first outcome stands, whatever would be
     /// decided now; other content is a conflict.
     ///

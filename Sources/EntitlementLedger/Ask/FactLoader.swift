@@ -72,11 +72,6 @@ struct FactLoader {
         return try load()
     }
 
-    /// The streams that were read whole.
-    var ownStreams: [UInt64] {
-        streams.filter { $0.value.role != .mentioned }.map(\.key)
-    }
-
     /// The streams of customers that were met.
     var customerStreams: [UInt64] {
         streams.filter { $0.value.role != .purchase }.map(\.key)

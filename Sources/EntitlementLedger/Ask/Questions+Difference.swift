@@ -81,20 +81,19 @@ extension Questions {
         _ between: Between
     ) throws -> [ListedEvent] {
         var events: [ListedEvent] = []
+        func list(_ event: OpenedEvent) -> Bool {
+            // Who looked in between is nothing of what differs, as in a timeline.
+            if event.kind != .accessLogged { events.append(event.listed) }
+            return true
+        }
         var filter = EventFilter(sequences: 0..<between.sequences.lowerBound)
         filter.customer = question.customer
         filter.environment = question.environment
         filter.times = between.times
-        try openedEvents(filter) { event in
-            events.append(event.listed)
-            return true
-        }
+        try openedEvents(filter, list)
         filter.sequences = between.sequences
         filter.times = nil
-        try openedEvents(filter) { event in
-            events.append(event.listed)
-            return true
-        }
+        try openedEvents(filter, list)
         return events
     }
 

@@ -6,9 +6,9 @@ import PostingIndex
 
 /// Which events to list.
 public struct EventFilter: Sendable {
-    /// Only events about this customer, under any name, and about the purchases they claimed.
+    /// Only events about this customer, under any name, and about the purchases they claimed or owned.
     public var customer: CustomerID?
-    /// Only events about this purchase.
+    /// Only events about this purchase, of the customer's where both are named.
     public var purchase: PurchaseName?
     /// Only events of this `type`.
     public var kind: EventKind?
@@ -144,35 +144,69 @@ extension Questions {
         }
     }
 
-    /// The sequences of a customer's or purchase's events, ascending; nil: all.
+    /// The sequences of a customer's or purchase's events, of those of both where both are named, ascending;
+    /// nil: all.
     private func sequences(_ filter: EventFilter, below end: UInt64) throws -> [UInt64]? {
-        guard filter.customer != nil || filter.purchase != nil else { return nil }
-        if views.end < end { try views.catchUp() }
+        let subjects = [
+            filter.customer.map(Subject.customer), filter.purchase.map(Subject.purchase),
+        ]
         let environments = filter.environment.map { [$0] } ?? StoreEnvironment.allCases
-        var sequences: Set<UInt64> = []
-        for environment in environments {
-            var loader = FactLoader(log: log, vault: vault, views: views, size: end)
-            let subject =
-                filter.customer.map(Subject.customer) ?? filter.purchase.map(Subject.purchase)
-            guard let subject,
-                let stream = try vault.stream(
-                    of: StreamName(subject, in: environment)
-                )
-            else { continue }
-            let streams = try loader.streams(
-                about: stream,
-                isCustomer: filter.customer != nil
-            )
-            sequences.formUnion(try self.sequences(of: streams, below: end))
+        var sequences: Set<UInt64>?
+        for subject in subjects.compactMap(\.self) {
+            var found: Set<UInt64> = []
+            for environment in environments {
+                let streams = try streams(about: subject, in: environment, below: end)
+                found.formUnion(try self.sequences(of: streams, below: end))
+            }
+            sequences = sequences?.intersection(found) ?? found
         }
-        return sequences.sorted()
+        return sequences?.sorted()
     }
 
-    /// The streams of a customer's names and claimed purchases in a prefix.
+    /// The streams of a customer or a purchase in a prefix; none of one who is unknown.
+    private func streams(
+        about subject: Subject,
+        in environment: StoreEnvironment,
+        below end: UInt64
+    ) throws -> [UInt64] {
+        // Another process may have erased them: the views tell, before the name is looked up.
+        if views.end < end { try views.catchUp() }
+        guard let stream = try vault.stream(of: StreamName(subject, in: environment)) else {
+            return []
+        }
+        if case .purchase = subject { return try streams(ofPurchase: stream, below: end) }
+        return try streams(ofCustomer: stream, below: end)
+    }
+
+    /// The streams of a customer's names, as links lead to them (C2), and of the purchases that they
+    /// claimed or owned at some time, in a prefix.
+    ///
+    /// Whoever else these facts concern (whom a transfer takes from, whose name it was before another link)
+    /// has what is theirs left out. Cost: as `show`.
     func streams(ofCustomer stream: UInt64, below end: UInt64) throws -> [UInt64] {
         if views.end < end { try views.catchUp() }
         var loader = FactLoader(log: log, vault: vault, views: views, size: end)
-        return try loader.streams(about: stream, isCustomer: true)
+        let facts = try loader.facts(ofCustomer: stream)
+        let owners = OwnerFacts(facts, catalogs: try catalogHistory(size: end))
+        let customer = owners.customers.canonical(stream)
+        var purchases: Set<UInt64> = []
+        owners.forEach { purchase, ownership in
+            if ownership.isClaimed(by: customer) || !ownership.stretches(of: customer).isEmpty {
+                purchases.insert(purchase)
+            }
+        }
+        return loader.lastSequences.keys.filter { met in
+            owners.customers.canonical(met) == customer
+                || purchases.contains(owners.purchases.canonical(met))
+        }
+    }
+
+    /// The streams of a purchase's names (P13) in a prefix.
+    private func streams(ofPurchase stream: UInt64, below end: UInt64) throws -> [UInt64] {
+        var loader = FactLoader(log: log, vault: vault, views: views, size: end)
+        let links = Links(try loader.facts(ofPurchase: stream), of: .purchaseLinked)
+        let purchase = links.canonical(stream)
+        return loader.lastSequences.keys.filter { links.canonical($0) == purchase }
     }
 
     /// The sequences of those events that name one of some streams which a view shows, ascending.
@@ -212,14 +246,6 @@ extension EventFilter {
         }
         if let times, !times.contains(Instant(milliseconds: header.time)) { return false }
         return view.shows(header)
-    }
-}
-
-extension FactLoader {
-    /// The streams of a customer's names and claimed purchases, or of a purchase's names.
-    mutating func streams(about stream: UInt64, isCustomer: Bool) throws -> [UInt64] {
-        _ = isCustomer ? try facts(ofCustomer: stream) : try facts(ofPurchase: stream)
-        return ownStreams
     }
 }
 

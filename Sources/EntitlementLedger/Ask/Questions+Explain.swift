@@ -110,7 +110,8 @@ extension Questions {
         let state = explainer.timeline.state(at: question.point.at)
         let told = explainer.explanation(of: feature, at: question.point.at, in: state, to: view)
         guard var explanation = told else {
-            let features = loaded.catalogs.publications.flatMap { $0.catalog.features.map(\.id) }
+            // Each once, however many catalogs list it.
+            let features = loaded.catalogs.featureIDs.map(\.text)
             return .unknownFeature(near: NearNames.near(feature, among: features))
         }
         explanation.notUsed += loaded.repeated.map {

@@ -68,6 +68,14 @@ extension Eraser {
         }
     }
 
+    /// Whether the log says an erasure that was asked for so; what goes with it may stand yet.
+    ///
+    /// - Throws: `LedgerFault.readOnly`, `LogStorageFault`.
+    package func isRecorded(_ request: Request) throws -> Bool {
+        let signal = try appending.whole.pipeline.signal(of: request)
+        return try questions.views.sequence(of: signal) != nil
+    }
+
     /// Finishes or forgets what another machine of a cluster left half done that led before.
     ///
     /// - Throws: as ``erase(_:_:reading:)``.

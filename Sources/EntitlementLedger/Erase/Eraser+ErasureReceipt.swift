@@ -1,25 +1,42 @@
+import Crypto
+import Encodings
 import Entitlements
 import EventLog
 public import LedgerAPI
 
 extension ErasureReceipt {
+    /// Bytes of a text up to which each thing has a line: a signed note has fewer than a million, and its
+    /// signature takes some.
+    private static let textByteLimit = 900_000
+
     /// The text that is signed: a line for each thing said.
+    ///
+    /// Where a note does not hold so many, a list stands as one line: how long it is, and the SHA-256 of its
+    /// own lines. Keys are destroyed by then, and a receipt there is to be.
     static func text(_ receipt: ErasureReceipt) -> String {
-        var lines = [
+        let head = [
             title, "origin \(receipt.origin)", "sequence \(receipt.sequence)",
             "events \(receipt.events)", "recorded \(receipt.recordedAt)",
             "tree \(receipt.treeSize) \(receipt.rootHash)",
             "generation \(receipt.generation)",
         ]
-        lines += receipt.streams.map { "erased \($0)" }
-        lines += receipt.evidence.map { "evidence \($0)" }
-        lines += receipt.backups.missed.map {
-            "backup \($0.until) \($0.path.withoutControlCharacters)"
+        let said: [(String, [String])] = [
+            ("erased", receipt.streams.map { "\($0)" }),
+            ("evidence", receipt.evidence.map { "\($0)" }),
+            ("backup", receipt.backups.missed.map { "\($0.until) \($0.path)" }),
+            ("export", receipt.exports), ("machine", receipt.machines),
+            ("database", receipt.database),
+        ]
+        let lists = said.map { word, values in
+            (word: word, lines: values.map { "\(word) \($0.withoutControlCharacters)\n" })
         }
-        lines += receipt.exports.map { "export \($0.withoutControlCharacters)" }
-        lines += receipt.machines.map { "machine \($0.withoutControlCharacters)" }
-        lines += receipt.database.map { "database \($0.withoutControlCharacters)" }
-        return lines.joined(separator: "\n") + "\n"
+        let whole = head.map { $0 + "\n" }.joined() + lists.flatMap { $0.lines }.joined()
+        guard whole.utf8.count > textByteLimit else { return whole }
+        let sums = lists.filter { !$0.lines.isEmpty }.map { word, lines in
+            let digest = SHA256.hash(data: Array(lines.joined().utf8))
+            return "\(word) all \(lines.count) sha256 \(Hexadecimal.encode(digest))"
+        }
+        return (head + sums).joined(separator: "\n") + "\n"
     }
 }
 

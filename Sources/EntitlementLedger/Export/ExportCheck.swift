@@ -104,7 +104,10 @@ extension ExportCheckAnswer {
         }
         let known = manifest.files.map(\.name) + [ExportFile.manifest, ExportFile.signature]
         for name in try source.names() where !known.contains(name) {
-            note(.file, name, nil, "the manifest does not list the file")
+            // A name from outside may hold what a terminal takes for more than a name.
+            let isShown = name.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            let file = isShown ? "the file" : "a file, whose name is not shown"
+            note(.file, isShown ? name : nil, nil, "the manifest does not list " + file)
         }
     }
 

@@ -59,10 +59,13 @@ struct ExportedRecordsCheck {
         )
     }
 
+    /// Reads a line from outside, with no more values than usual texts of its length have; nil: it is none.
+    private static func read(_ line: [UInt8]) -> JSONValue? {
+        try? JSONValue(parsing: line, placeLimit: JSONText.placeLimit(of: line))
+    }
+
     private mutating func readRange(_ source: some ExportSource) throws -> Bool {
-        let line = try source.lines(ExportFile.range)?.next().flatMap {
-            try? JSONValue(parsing: $0)
-        }
+        let line = try source.lines(ExportFile.range)?.next().flatMap { Self.read($0) }
         guard let from = line?.sequence("from"), let to = line?.sequence("to"),
             from < to, to <= checkpoint.size, let hashes = line?.digests("edge"),
             let consistency = line?.digests("consistency"),
@@ -80,7 +83,7 @@ struct ExportedRecordsCheck {
     private mutating func readRecord(_ bytes: [UInt8]) throws {
         count += 1
         let file = ExportFile.proofs
-        guard let line = try? JSONValue(parsing: bytes),
+        guard let line = Self.read(bytes),
             let sequence = line.sequence("sequence"),
             let record = line["record"]?.string.flatMap({ Base64.decode($0) })
         else {
@@ -159,7 +162,7 @@ struct ExportedRecordsCheck {
         _ record: [UInt8],
         _ header: RecordHeader
     ) throws(DecodingFault) {
-        guard let event = line.flatMap({ try? JSONValue(parsing: $0) }) else {
+        guard let event = line.flatMap({ Self.read($0) }) else {
             return note(.event, ExportFile.events, header.sequence, "there is no event")
         }
         for member in try header.differing(event, record) {

@@ -103,6 +103,7 @@ extension Exporter {
             else { throw LogStorageFault(.damaged, "the log does not extend its last checkpoint") }
             if last.size >= size, let kept = try log.checkpoints().last { return kept.note }
         }
+        try prover.requireExtendsPublished()
         let text = Checkpoint(origin: prover.identity.origin, size: end.size, root: end.edge.root)
             .text
         return try prover.signer.sign(text).description

@@ -106,8 +106,25 @@ package struct LedgerExport: Sendable {
         return range
     }
 
-    /// The numbers of the customer's names and purchases; of a range none: all may be in it.
-    package var exportedStreams: [UInt64] { streams }
+    /// The numbers of all that the export names, ascending.
+    ///
+    /// They are the customer's names and purchases, and whom else the exported events tell of, former
+    /// owners among them. Of a range none: all may be in it. Cost: reads each record that is exported.
+    package func namedStreams() throws -> [UInt64] {
+        guard sequences != nil else { return [] }
+        var named = Set(streams)
+        var position = Position(.events)
+        while !position.isAtEnd {
+            try questions.log.readRecords(nextSequences(&position)) { sequence, record in
+                guard !LostRecord.isOne(record) else { return }
+                let header = try RecordHeader(checking: record)
+                named.formUnion(try header.indexEntry(record).streams)
+                // An owner may be named otherwise than in the event.
+                if let owner = moment(of: header)?.owner { named.insert(owner) }
+            }
+        }
+        return named.sorted()
+    }
 
     /// Whether a path holds one of the customer's ids: it is noted in the ledger, which names nobody
     /// (law 6).
@@ -162,11 +179,16 @@ package struct LedgerExport: Sendable {
         return try explanation(of: feature).map { [.explanation($0)] } ?? []
     }
 
-    private func records(_ position: inout Position) throws -> [ExportLine] {
+    private func nextSequences(_ position: inout Position) -> [UInt64] {
         let end = min(recordCount, position.index + Self.pieceSize)
         let piece = (position.index..<end).map { sequence(at: $0) }
         position.index = end
         position.isAtEnd = end == recordCount
+        return piece
+    }
+
+    private func records(_ position: inout Position) throws -> [ExportLine] {
+        let piece = nextSequences(&position)
         var lines: [ExportLine] = []
         let mask = EventMask(questions: questions, redaction: plan.redaction, view: view)
         var evidenced: [UInt64] = []
@@ -199,12 +221,20 @@ package struct LedgerExport: Sendable {
         return range.lowerBound + index
     }
 
+    /// What the purchase of an event is then; nil: it is about none, or no table or page asks.
+    private func moment(of header: RecordHeader) -> PurchaseMoment? {
+        moments?.moment(
+            ofEvent: header.sequence,
+            about: header.stream,
+            at: Instant(milliseconds: header.time)
+        )
+    }
+
     /// An event with what is shown of its purchase.
     private func shown(_ event: OpenedEvent) throws -> ShownEvent {
-        let header = event.header
-        let time = Instant(milliseconds: header.time)
-        let found = moments?.moment(ofEvent: header.sequence, about: header.stream, at: time)
-        guard var moment = found else { return ShownEvent(event: event, purchase: nil) }
+        guard var moment = self.moment(of: event.header) else {
+            return ShownEvent(event: event, purchase: nil)
+        }
         // A customer's own refunds are rows of their export; one that another caused is not theirs
         // to see (Stores, rule 7).
         if plan.visibility == .own { moment.revokedAt = nil }

@@ -98,12 +98,22 @@ extension Auditor {
 
     /// Writes the views anew from the log, beside the old ones, and switches at once.
     ///
+    /// A log with a damaged record keeps the old ones: with them it answers what does not meet it.
+    ///
     /// - Returns: the number of events that they hold.
+    /// - Throws: `DecodingFault` for a record that is not what was written, `LedgerFault`,
+    ///   `LogStorageFault`.
+    ///
+    /// Cost: one pass over the log more than the views take.
     package func rebuild(
         progress: (_ done: UInt64, _ of: UInt64) throws -> Void = { _, _ in }
     ) throws -> UInt64 {
         _ = try appending.whole
-        let views = questions.views
+        let (log, views) = (questions.log, questions.views)
+        try log.scan(from: 0, upTo: log.end().size) { _, record in
+            _ = try RecordHeader(checking: record)
+            return true
+        }
         try views.rebuild(progress: progress)
         return views.position
     }

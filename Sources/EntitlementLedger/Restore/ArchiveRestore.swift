@@ -146,7 +146,7 @@ public struct ArchiveRestore {
                 }
                 let header = try RecordHeader(checking: record.span)
                 if tree.size < plan.restored {
-                    try add(record, header, attachedOfBundle, to: &copy)
+                    try add(record, header, attachedOfBundle, plan, to: &copy)
                 }
                 if try header.eventKind() == .customerErased {
                     let others = try header.otherStreams(record.span)
@@ -170,12 +170,15 @@ public struct ArchiveRestore {
         _ record: [UInt8],
         _ header: RecordHeader,
         _ attachedOfBundle: [EventLog.Digest: [UInt8]],
+        _ plan: Plan,
         to copy: inout RecordCopy
     ) throws {
+        // What was lost for good comes back from no archive: the new ledger says so as the old one did.
+        let lacksAttached = (plan.loss?.attached ?? 0) > 0
         var attached: [UInt8]?
         if header.attached != .none, header.attachedAt == header.sequence {
             attached = header.attachedDigest.flatMap { attachedOfBundle[$0] }
-            guard attached != nil else {
+            guard attached != nil || lacksAttached else {
                 throw ArchiveFault(
                     .damaged,
                     "what the record carries is missing or altered",
@@ -184,7 +187,8 @@ public struct ArchiveRestore {
             }
         }
         try copy.append(record, attached: attached) { digest in
-            guard let part = try reader.sharedPart(digest) else {
+            let part = try reader.sharedPart(digest)
+            guard part != nil || lacksAttached else {
                 throw ArchiveFault(
                     .damaged,
                     "a shared part of evidence is missing",

@@ -4,7 +4,7 @@ import Encodings
 package struct NamedStretch: Sendable, Hashable {
     /// The value, such as a tier or a status.
     package var value: String
-    /// When; the first stretch of all begins where the first event does.
+    /// When; the first stretch of all begins where something changes first.
     package var interval: Interval
 
     /// Joins values at ascending instants into stretches; each value holds until the next instant.

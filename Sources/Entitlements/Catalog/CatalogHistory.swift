@@ -126,6 +126,11 @@ package struct CatalogHistory: Sendable {
         return max(low - 1, 0)
     }
 
+    /// The first instant behind another one at which a catalog comes into force; nil: none does.
+    package func next(after instant: Instant) -> Instant? {
+        publications.published.first { $0.time > instant }?.time
+    }
+
     /// The catalog in force at an instant (K1).
     package func catalog(at instant: Instant) -> Catalog? {
         index(at: instant).map { publications[$0].catalog }

@@ -8,13 +8,14 @@ extension Explainer {
         _ gate: Gate
     ) -> [Explanation.Change] {
         var changes = decision.isAllowed ? endings(told, decision, gate) : openings(told, gate)
-        if let limit = decision.limit, limit.remaining == 0, let resetsAt = limit.resetsAt {
+        if decision.refusal == .usedUp, let resetsAt = decision.limit?.resetsAt {
             changes.insert(
                 Explanation.Change(
                     topic: .general,
                     kind: .limitReset,
                     time: resetsAt,
-                    isEnough: true
+                    // Uses count anew for nobody whose access is over by then.
+                    isEnough: decision.until.map { resetsAt < $0 } ?? true
                 ),
                 at: 0
             )

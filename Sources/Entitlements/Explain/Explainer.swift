@@ -236,7 +236,8 @@ package struct Explainer {
     }
 
     private func usedUp(_ decision: CustomerState.FeatureState) -> Explanation.Step? {
-        guard let limit = decision.limit, limit.remaining == 0, let period = limit.perPeriod
+        guard decision.refusal == .usedUp, let limit = decision.limit,
+            let period = limit.perPeriod
         else { return nil }
         return Explanation.Step(
             topic: .general,

@@ -126,6 +126,11 @@ package struct Ownership: Sendable {
         restsOnPolicy ? Ownership(ordered: steps, passedOver, catalogs) : self
     }
 
+    /// Whether a claim is for a customer, be it that it made them no owner.
+    package func isClaimed(by customer: UInt64) -> Bool {
+        steps.contains { $0.claimant == customer }
+    }
+
     /// Whether a claim or a transfer is for a customer.
     func names(_ customer: UInt64) -> Bool {
         steps.contains { step in

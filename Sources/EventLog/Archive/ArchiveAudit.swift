@@ -17,7 +17,8 @@ public struct ArchiveAudit {
     public private(set) var size: UInt64 = 0
     /// Signed checkpoints that were checked.
     public private(set) var checkpoints = 0
-    /// Records of which the log was salvaged without them: only their leaf hashes are there.
+    /// Records that a salvage could not bring back, of which only the leaf hashes are there, and those
+    /// without what they carried, or a part of it, which the log at hand lacks as well.
     public private(set) var gaps: UInt64 = 0
 
     /// Findings that are listed.
@@ -26,6 +27,8 @@ public struct ArchiveAudit {
     private let reader: ArchiveReader
     private let key: VerifierKey
     private var checkedParts: Set<Digest> = []
+    /// The log at hand, where the archive says that a salvage lost what records of it carried.
+    private var lacking: (any LogReader)?
     private var tree = TileWriter()
 
     /// Checks what a reader reads.
@@ -49,7 +52,8 @@ public struct ArchiveAudit {
         size = checkpoint.size
         checkpoints += 1
         if let log { checkPrefix(checkpoint, of: log) }
-        _ = noting { [reader] in try reader.loss() }
+        let loss = noting { [reader] in try reader.loss() } ?? nil
+        if let loss, loss.attached > 0 { lacking = log }
         _ = noting { [reader, key] in
             try reader.published().map { try ArchiveReader.verified($0, by: key) }
         }
@@ -115,7 +119,9 @@ public struct ArchiveAudit {
             let digest = header.attachedDigest
         else { return }
         guard let attached = attachedOfBundle[digest] else {
-            return note(sequence, "what the record carries is missing or altered")
+            return noteMissing(sequence, "what the record carries is missing or altered") {
+                try $0.attached(at: sequence) == nil
+            }
         }
         guard header.attached == .evidence,
             let parts = noting({ try SealedEvidence.sharedParts(of: attached.span) })
@@ -123,9 +129,23 @@ public struct ArchiveAudit {
         for part in parts where checkedParts.insert(part).inserted {
             let bytes = noting { [reader] in try reader.sharedPart(part) } ?? nil
             if !(bytes.map { AttachedBytes.isWholePart($0.span) } ?? false) {
-                note(sequence, "a shared part of evidence is missing or altered")
+                noteMissing(sequence, "a shared part of evidence is missing or altered") {
+                    try $0.sharedPart(part) == nil
+                }
             }
         }
+    }
+
+    /// Counts what is known to be lost of the log at hand, too, and notes what that has.
+    private mutating func noteMissing(
+        _ sequence: UInt64,
+        _ detail: String,
+        isLost: (any LogReader) throws -> Bool
+    ) {
+        guard let lacking, noting({ try isLost(lacking) }) == true else {
+            return note(sequence, detail)
+        }
+        gaps += 1
     }
 
     private mutating func checkTiles(_ tiles: [Tile]) {

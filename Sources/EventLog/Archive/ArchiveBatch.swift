@@ -76,20 +76,25 @@ struct ArchiveBatch {
 
     /// The batch as files: bundles, what their records carry, and shared parts that are new.
     ///
+    /// `archive`: as it stands, of a log that a salvage brought back without some of it: what that lacks
+    /// is taken from here, or passed over; nil: nothing is known to be lost.
+    ///
     /// - Throws: `LogStorageFault.damaged` where what a record carries is missing or altered.
     func files(
         _ log: any LogReader,
+        lacking archive: ArchiveReader?,
         isNewPart: (Digest) throws -> Bool
     ) throws -> [ArchiveFile] {
         var files: [ArchiveFile] = []
         var attachedByBundle: [UInt64: [UInt8]] = [:]
         for header in headers {
-            let attached = try attached(of: header, log)
+            guard let attached = try attached(of: header, log, archive) else { continue }
             attachedByBundle[header.sequence / Bundle.recordCount, default: []] += attached
             guard header.attached == .evidence else { continue }
             for digest in try SealedEvidence.sharedParts(of: attached.span)
             where try isNewPart(digest) {
                 guard let part = try log.sharedPart(digest) else {
+                    if archive != nil { continue }
                     throw LogStorageFault(.damaged, "a shared part of evidence is missing")
                 }
                 files.append(ArchiveFile(path: ArchiveLayout.shared(digest), bytes: part))
@@ -108,9 +113,18 @@ struct ArchiveBatch {
         return files
     }
 
-    private func attached(of header: RecordHeader, _ log: any LogReader) throws -> [UInt8] {
-        guard let attached = try log.attached(at: header.sequence),
-            AttachedBytes.digest(of: attached.span) == header.attachedDigest
+    /// What a record carries; nil: it is lost, and known to be.
+    private func attached(
+        of header: RecordHeader,
+        _ log: any LogReader,
+        _ archive: ArchiveReader?
+    ) throws -> [UInt8]? {
+        let own = try log.attached(at: header.sequence)
+        if own == nil, let archive {
+            let bundle = try archive.attached(ofBundle: header.sequence / Bundle.recordCount)
+            return header.attachedDigest.flatMap { bundle[$0] }
+        }
+        guard let attached = own, AttachedBytes.digest(of: attached.span) == header.attachedDigest
         else {
             let what = "what record \(header.sequence) carries is missing or altered"
             throw LogStorageFault(.damaged, what)

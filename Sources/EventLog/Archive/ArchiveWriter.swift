@@ -64,7 +64,13 @@ package struct ArchiveWriter {
             continuing: TreeReader(LogTiles(log)).edge(size: next),
             tiles: LogTiles(log)
         )
-        try writeBundles(&tree, upTo: checkpoint.size, progress)
+        let lacksAttached = (loss?.attached ?? 0) > 0
+        try writeBundles(
+            &tree,
+            upTo: checkpoint.size,
+            lacking: lacksAttached ? reader : nil,
+            progress
+        )
         guard tree.edge.root == checkpoint.root else {
             throw LogStorageFault(.damaged, "the records do not give the root of the checkpoint")
         }
@@ -142,6 +148,7 @@ package struct ArchiveWriter {
     private mutating func writeBundles(
         _ tree: inout TileWriter,
         upTo size: UInt64,
+        lacking archive: ArchiveReader?,
         _ progress: (UInt64, UInt64) -> Void
     ) throws {
         while tree.edge.size < size {
@@ -153,7 +160,7 @@ package struct ArchiveWriter {
                 byteLimit: Self.bytesPerBatch
             )
             for leaf in batch.leaves { tree.append(leaf) }
-            var files = try batch.files(log) { try isNew($0) }
+            var files = try batch.files(log, lacking: archive) { try isNew($0) }
             let full = tree.takeChanges().filter(\.coordinate.isFull)
             files += full.map { ArchiveFile(path: $0.coordinate.path, bytes: $0.bytes) }
             try store.write(files)

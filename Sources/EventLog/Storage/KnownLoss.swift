@@ -14,6 +14,8 @@ package struct KnownLoss: Sendable, Equatable {
     package var behindEnd: UInt64
     /// The first sequence whose record is lost, in a gap or behind the end; nil: none is.
     package var firstLost: UInt64?
+    /// Records of which the evidence or attachment is lost, or a part that evidences share.
+    package var attached: UInt64
 
     /// Describes a loss.
     package init(
@@ -21,13 +23,15 @@ package struct KnownLoss: Sendable, Equatable {
         unconfirmed: UInt64 = 0,
         streams: UInt64 = 0,
         behindEnd: UInt64 = 0,
-        firstLost: UInt64? = nil
+        firstLost: UInt64? = nil,
+        attached: UInt64 = 0
     ) {
         self.isTreeLost = isTreeLost
         self.unconfirmed = unconfirmed
         self.streams = streams
         self.behindEnd = behindEnd
         self.firstLost = firstLost
+        self.attached = attached
     }
 
     /// Whether something may be missing in what a prefix says of somebody.
@@ -47,7 +51,8 @@ extension KnownLoss {
             unconfirmed: max(unconfirmed, other.unconfirmed),
             streams: max(streams, other.streams),
             behindEnd: max(behindEnd, other.behindEnd),
-            firstLost: [firstLost, other.firstLost].compactMap(\.self).min()
+            firstLost: [firstLost, other.firstLost].compactMap(\.self).min(),
+            attached: max(attached, other.attached)
         )
     }
 
@@ -79,6 +84,7 @@ extension KnownLoss {
             JSONMember("streams", .integer(streams)), JSONMember("behindEnd", .integer(behindEnd)),
         ]
         if let firstLost { members.append(JSONMember("firstLost", .integer(firstLost))) }
+        if attached > 0 { members.append(JSONMember("attached", .integer(attached))) }
         return Array((JSONValue.object(members).description + "\n").utf8)
     }
 
@@ -89,14 +95,16 @@ extension KnownLoss {
             let isTreeLost = json["isTreeLost"]?.bool,
             let unconfirmed = json.count("unconfirmed"), let streams = json.count("streams"),
             let behindEnd = json.count("behindEnd"),
-            json["firstLost"] == nil || json.count("firstLost") != nil
+            json["firstLost"] == nil || json.count("firstLost") != nil,
+            json["attached"] == nil || json.count("attached") != nil
         else { return nil }
         self.init(
             isTreeLost: isTreeLost,
             unconfirmed: unconfirmed,
             streams: streams,
             behindEnd: behindEnd,
-            firstLost: json.count("firstLost")
+            firstLost: json.count("firstLost"),
+            attached: json.count("attached") ?? 0
         )
     }
 }

@@ -28,6 +28,12 @@ extension LMDBVault {
         }
     }
 
+    /// The erasure that the cluster has noted and not finished; nil: none, or the vault is one machine's.
+    package func notedErasure() throws -> VaultErasure? {
+        guard let note = try turn.withLock(\.journal)?.erasureNote() else { return nil }
+        return try ErasureNote.erasure(of: note)
+    }
+
     /// Notes beside the vault what the cluster has noted: who opens it alone finishes it.
     ///
     /// Only for who leaves the cluster for good.
@@ -205,6 +211,28 @@ extension LMDBVault {
                     use(new)
                     try keyFile.write(new, using: &writer.randomness)
                     try reachBackups(new, erased: gone, &writer)
+                }
+            }
+        }
+        compactJournal()
+    }
+
+    /// Destroys what a process that was stopped left of an erasure that it had followed: keys of before, beside those
+    /// under which all stands by now.
+    ///
+    /// - Throws: `LogStorageFault`, `FileFault`; `LedgerOpenFault.locked` where another process replaces the keys.
+    package func forgetReplacedKeys() throws {
+        guard !epochs.replaced.isEmpty else { return }
+        try turn.withLock { _ in
+            try writer.withLock { writer in
+                try mappingFaults {
+                    try EpochKeyFile.whileLocked(vaultPath: path) {
+                        let keys = try keyFile.read()
+                        guard try names.isRotated(to: keys.generation) else { return }
+                        use(keys.rotated)
+                        try keyFile.write(keys.rotated, using: &writer.randomness)
+                        try reachBackups(keys.rotated, erased: allErased(), &writer)
+                    }
                 }
             }
         }

@@ -19,7 +19,8 @@ extension OpenLedgerDirectory {
         allowsAsynchronous: Bool,
         beforeItStands mark: () throws -> Void = {}
     ) throws -> (events: UInt64, streams: UInt64) {
-        guard knownLoss == nil else {
+        // Evidence that is lost is lost in a cluster, too; the tree is whole without it.
+        guard knownLoss.map({ $0 == KnownLoss(attached: $0.attached) }) ?? true else {
             throw LedgerOpenFault(.treeLost, "a salvage could not bring all of it back")
         }
         guard try signs() else {

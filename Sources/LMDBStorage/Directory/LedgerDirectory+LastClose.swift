@@ -32,6 +32,11 @@ extension LedgerDirectory {
         return WriterLock.isHeld(at: path) == false
     }
 
+    /// Whether an erasure was begun that is not finished: what it destroys may stand yet (Z6).
+    package static func isErasing(at path: String) -> Bool {
+        DurableFile.exists(path + "/" + vaultName + "/" + ErasureNote.fileName)
+    }
+
     /// Whether a process writes now; nil: nobody can tell.
     package static func isBeingWritten(at path: String) -> Bool? { WriterLock.isHeld(at: path) }
 

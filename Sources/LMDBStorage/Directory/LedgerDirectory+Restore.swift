@@ -25,6 +25,8 @@ extension LedgerDirectory {
         package var listsCopies: Bool
         /// The backup that it is made from, an absolute path; nil: it is made from none.
         package var backup: String?
+        /// What that ledger last signed, for one that goes on under another name; nil for nothing.
+        package var signed: Checkpoint?
 
         /// Names the parts.
         package init(
@@ -33,7 +35,8 @@ extension LedgerDirectory {
             published: String?,
             loss: KnownLoss?,
             listsCopies: Bool = false,
-            backup: String? = nil
+            backup: String? = nil,
+            signed: Checkpoint? = nil
         ) {
             self.manifest = manifest
             self.vault = vault
@@ -41,6 +44,7 @@ extension LedgerDirectory {
             self.loss = loss
             self.listsCopies = listsCopies
             self.backup = backup
+            self.signed = signed
         }
     }
 
@@ -69,6 +73,7 @@ extension LedgerDirectory {
             masterKey
         )
         let manifest = try self.manifest(reading: parts.manifest)
+        try manifest.requireOther(identity)
         try requireKey(keys, of: manifest)
         let journal = parts.vault + "/" + VaultJournal.fileName
         guard DurableFile.exists(journal) else {
@@ -106,6 +111,7 @@ extension LedgerDirectory {
                 .inherited(from: parts.backup).makeLists(inLedgerAt: path)
         }
         if let identity {
+            try noteContinued(from: manifest.origin, parts.signed, at: path)
             try write(manifest.renamed(identity, keys), to: path)
         } else {
             try DurableFile.replace(path + "/" + manifestName, with: parts.manifest, mode: 0o644)
@@ -148,6 +154,21 @@ extension LedgerDirectory {
 }
 
 extension LedgerDirectory.Manifest {
+    /// Refuses a log that would go on under the name that it has: one name and key would sign two
+    /// histories.
+    ///
+    /// `identity`: the new one; nil: it stays the same ledger.
+    ///
+    /// - Throws: `LedgerOpenFault.sameOrigin`.
+    func requireOther(_ identity: LedgerDirectory.Identity?) throws {
+        guard identity?.origin != origin else {
+            throw LedgerOpenFault(
+                .sameOrigin,
+                "the log goes on under a new name: --origin is the old one"
+            )
+        }
+    }
+
     /// The manifest of a ledger that goes on under another name, with the same key.
     func renamed(_ identity: LedgerDirectory.Identity, _ keys: EpochKeys) throws -> Self {
         let key = try Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey)

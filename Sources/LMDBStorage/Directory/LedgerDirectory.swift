@@ -205,6 +205,8 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
         case shortened
         /// It is a copy of a cluster's ledger: alone it is only read.
         case clustered
+        /// The new name that its log is to go on under is the one that it has.
+        case sameOrigin = "same_origin"
     }
 
     /// Makes a fault.

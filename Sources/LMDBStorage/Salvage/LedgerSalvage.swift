@@ -1,6 +1,6 @@
 import Crypto
 import DurableFiles
-package import EventLog
+import EventLog
 import FoundationEssentials
 import Glibc
 package import Salvage
@@ -89,7 +89,7 @@ package struct LedgerSalvage {
     }
 
     /// The last checkpoint that the log's key signed and that was found.
-    package var lastCheckpoint: Checkpoint? { notes.checkpoints.last }
+    private var lastCheckpoint: Checkpoint? { notes.checkpoints.last }
 
     /// Says what would come of it; writes nothing.
     package func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
@@ -102,15 +102,17 @@ package struct LedgerSalvage {
     /// `identity`: the new ledger's id and origin where it is to go on under another name; nil: it
     /// stays the same ledger.
     ///
-    /// - Throws: `LedgerOpenFault.notEmpty`, `.cannotCreate`, `.damaged` where what an earlier salvage
-    ///   lost cannot be read; `LogStorageFault`, `FileFault`. What was written until then is no ledger:
-    ///   its manifest comes last.
+    /// - Throws: `LedgerOpenFault.notEmpty`, `.cannotCreate`, `.sameOrigin`, `.damaged` where what an
+    ///   earlier salvage lost cannot be read; `LogStorageFault`, `FileFault`. What was written until then
+    ///   is no ledger: its manifest comes last.
     package func rescue(
         into target: String,
         as identity: LedgerDirectory.Identity? = nil,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws -> SalvageReport {
         try LedgerDirectory.requireRoom(at: target)
+        try requireOutside(target)
+        try manifest.requireOther(identity)
         let earlier = try spares.loss(of: path)
         try LedgerDirectory.makeFolders(at: target)
         var randomness = RandomSource.system
@@ -140,6 +142,14 @@ package struct LedgerSalvage {
         try copyOthers(to: target, isContinued: identity != nil)
         let loss = report.loss(after: earlier, isContinued: identity != nil)
         if loss != KnownLoss() { try LedgerDirectory.note(loss, at: target) }
+        if identity != nil {
+            try LedgerDirectory.noteContinued(
+                from: manifest.origin,
+                lastCheckpoint,
+                gaps: report.gaps.map(\.sequences),
+                at: target
+            )
+        }
         try writeManifest(to: target, identity)
         return report
     }
@@ -182,6 +192,25 @@ package struct LedgerSalvage {
     }
 
     // MARK: The new directory
+
+    /// Refuses a directory within the damaged ledger's: it would be copied into itself.
+    private func requireOutside(_ target: String) throws {
+        let own = FileIdentity(at: path)
+        var folder = target
+        while FileIdentity(at: folder) == nil {
+            let slash = folder.lastIndex(of: "/")
+            folder = slash.map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
+        }
+        // From what is there already up to the root, as the system goes, whatever links lead there.
+        var identity = FileIdentity(at: folder)
+        while identity != own {
+            folder += "/.."
+            let above = FileIdentity(at: folder)
+            guard above != identity else { return }
+            identity = above
+        }
+        throw LedgerOpenFault(.cannotCreate, "the directory is within the damaged ledger's own")
+    }
 
     /// Keys, settings, the quarantine: what else stands in the ledger's directory goes along.
     ///

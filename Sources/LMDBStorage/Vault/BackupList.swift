@@ -15,7 +15,7 @@ package struct BackupList: Sendable, Equatable, Codable {
     package struct Entry: Sendable, Equatable, Codable {
         /// The backup's directory, absolute; its copy of the vault stands in `vault`.
         package var path: String
-        /// When it was last written, RFC 3339.
+        /// When it was last written whole, RFC 3339; empty: that is not known, or it never was.
         package var at: String
         /// Whether it is of the ledger that this one was restored from: that one's erasures reach it, and this
         /// one's only name it.
@@ -52,6 +52,15 @@ package struct BackupList: Sendable, Equatable, Codable {
         try change(ledgerPath: ledgerPath) { list in
             list.backups.removeAll { $0.path == entry.path }
             list.backups.append(entry)
+        }
+    }
+
+    /// Notes, durably, that a backup has begun; one that this ledger made at the same path stays as it was.
+    package static func note(begunAt path: String, ledgerPath: String) throws {
+        try change(ledgerPath: ledgerPath) { list in
+            guard !list.own.contains(where: { $0.path == path }) else { return }
+            list.backups.removeAll { $0.path == path }
+            list.backups.append(Entry(path: path, at: ""))
         }
     }
 

@@ -9,7 +9,7 @@ import LMDB
 /// generation; what it cannot reach is named.
 extension LMDBVault {
     /// The ledger's directory: the vault's is one of its folders.
-    private var ledgerPath: String {
+    var ledgerPath: String {
         URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
     }
 
@@ -87,7 +87,8 @@ extension LMDBVault {
         }
     }
 
-    private func allErased() throws -> [UInt64] {
+    /// All streams that were ever erased.
+    func allErased() throws -> [UInt64] {
         var erased: [UInt64] = []
         try environment.read { transaction in
             try transaction.scan(streams, from: nil) { key, value in

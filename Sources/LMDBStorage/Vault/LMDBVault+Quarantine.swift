@@ -1,5 +1,4 @@
 import EventLog
-import FoundationEssentials
 import LMDB
 import Synchronization
 
@@ -44,9 +43,16 @@ extension LMDBVault {
         }
     }
 
+    /// Destroys what is too old.
+    ///
+    /// - Throws: as `Quarantine.destroyOld`.
+    func destroyOldQuarantine() throws {
+        try Quarantine.destroyOld(ledgerPath: ledgerPath, now: clock())
+    }
+
     private func quarantine(_ writer: Writer) -> Quarantine {
         Quarantine(
-            ledgerPath: URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false),
+            ledgerPath: ledgerPath,
             masterKey: keyFile.key,
             randomness: writer.randomness
         )

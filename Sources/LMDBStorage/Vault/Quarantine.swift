@@ -27,7 +27,7 @@ package struct Quarantine {
     }
 
     /// Days after which a day's key is destroyed.
-    package static let dayLimit = 30
+    private static let dayLimit: TimeInterval = 30
     /// The folder in a ledger's directory.
     package static let directoryName = "quarantine"
     /// The file beside it that is held by whoever adds to it.
@@ -53,6 +53,31 @@ package struct Quarantine {
         for day in try days() where day < oldest { try destroy(day) }
     }
 
+    /// Destroys what is too old in a ledger's quarantine, whatever its key.
+    ///
+    /// `now`: in milliseconds since 1970.
+    ///
+    /// - Throws: `LedgerOpenFault.locked` where somebody adds to it, `FileFault`.
+    package static func destroyOld(ledgerPath: String, now: Int64) throws {
+        guard FileManager.default.fileExists(atPath: ledgerPath + "/" + directoryName) else {
+            return
+        }
+        // Nothing is opened.
+        let noKey = [UInt8](repeating: 0, count: StreamKeys.byteCount)
+        _ = try Quarantine(
+            ledgerPath: ledgerPath,
+            masterKey: noKey,
+            oldest: oldest(at: now),
+            randomness: .system
+        )
+    }
+
+    /// The first day that is kept, `now` in milliseconds since 1970.
+    package static func oldest(at now: Int64) -> String {
+        let day = Date(timeIntervalSince1970: TimeInterval(now) / 1000 - dayLimit * 86_400)
+        return String(day.ISO8601Format().prefix(10))
+    }
+
     /// The quarantine as it stands; nothing is destroyed.
     init(ledgerPath: String, masterKey: SymmetricKey, randomness: RandomSource) {
         lock = nil
@@ -70,6 +95,8 @@ package struct Quarantine {
     package mutating func add(_ items: [[UInt8]], day: String) throws {
         guard !items.isEmpty else { return }
         try DurableFile.makeFolder(path, isDurable: true)
+        // Items that stand without a key are left of a day that was being destroyed: nobody opens them.
+        if try key(of: day) == nil { try destroy(day) }
         var part = try parts().last { $0.day == day } ?? Part(day: day, number: 0)
         var bytes = try DurableFile.read(file(part)) ?? []
         if bytes.count >= Self.partLimit {
@@ -203,10 +230,10 @@ package struct Quarantine {
         return SymmetricKey(data: key)
     }
 
-    /// Destroys a day's key and items.
+    /// Destroys a day's key and items: the key first, for a day without items is not looked for again.
     func destroy(_ day: String) throws {
         let files = try parts().filter { $0.day == day }.map(file)
-        for file in files + [path + "/" + day + Self.keySuffix]
+        for file in [path + "/" + day + Self.keySuffix] + files
         where FileManager.default.fileExists(atPath: file) {
             try FileManager.default.removeItem(atPath: file)
         }

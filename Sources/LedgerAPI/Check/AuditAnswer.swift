@@ -101,7 +101,8 @@ public struct AuditFault: Described {
             case .record, .order: "`entitle salvage` puts what is intact into a new ledger"
             case .tree: "`entitle salvage` with an archive or a backup proves what is intact"
             case .checkpoint: "compare with checkpoints that others keep: the log may be rewritten"
-            case .view: "`entitle rebuild` makes the views anew from the log"
+            case .view:
+                "`entitle rebuild` makes the views anew from the log, unless that is damaged, too"
             case .vault:
                 "`entitle salvage --heal` writes a lost journal anew; `entitle salvage` reads lost "
                     + "keys from the journal and from a backup"

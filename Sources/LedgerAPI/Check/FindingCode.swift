@@ -17,6 +17,8 @@ extension Finding {
         case formatOlder = "format_older"
         /// The last writer did not close it.
         case uncleanStop = "unclean_stop"
+        /// An erasure was begun, and keys of whom it takes may stand.
+        case erasureUnfinished = "erasure_unfinished"
 
         // The log and what follows it.
 
@@ -134,8 +136,8 @@ extension Finding {
                 .auditFaults, .eventsLost, .diskLow, .clockWrong, .fileSystemRemote,
                 .configurationRefused, .certificateExpired, .unacknowledged:
                 .error
-            case .uncleanStop, .viewsDiscarded, .checkpointOld, .backupMissing, .backupOld,
-                .archiveBehind, .diskFilling, .clockUnsynchronized, .openFilesLow,
+            case .uncleanStop, .erasureUnfinished, .viewsDiscarded, .checkpointOld, .backupMissing,
+                .backupOld, .archiveBehind, .diskFilling, .clockUnsynchronized, .openFilesLow,
                 .addressSpaceLimited, .fileSystemVolatile, .timeZonesMissing, .variableUnknown,
                 .certificateEnding, .tlsKeyOpen, .listensInClear, .tokensUnbound,
                 .storeUnauthenticated, .storeUnasked, .rootsForeign, .rootEnding, .storeSilent,

@@ -125,7 +125,8 @@ package struct AuditChild: Sendable {
         if let faults = outcome.answer?.faults, faults.allSatisfy({ $0.kind == .view }) { return }
         throw OperationFault(
             .damaged,
-            "the last writer was stopped, and a quick audit finds the ledger damaged",
+            "the last command that wrote found damage, or was stopped, and a quick audit finds "
+                + "the ledger damaged",
             place: path,
             hint: "run `entitle audit` to see what is damaged"
         )

@@ -1,5 +1,5 @@
 import EntitlementLedger
-package import EventLog
+import EventLog
 package import LMDBStorage
 
 /// A log that goes on under a new ledger id and name.
@@ -18,21 +18,20 @@ public struct Continuation: Sendable {
         self.options = options
     }
 
-    /// Records where the log came from: the first event under the new name says so.
+    /// Opens the new ledger once: the first event under the new name says where its log came from.
     ///
-    /// `old`: the name that the log had; `checkpoint`: what it was last signed at; `gaps`: records
-    /// that are lost.
-    ///
-    /// - Throws: as opening it does; `LedgerFault`, `LogStorageFault`.
-    package func note(
-        at path: String,
-        of old: String,
-        checkpoint: Checkpoint?,
-        gaps: [Range<UInt64>] = []
-    ) throws {
-        let ledger = try Ledger.open(at: path, options: options)
-        // What was recorded stands (E3): views are remade from it at any time.
-        defer { try? ledger.close() }
-        try ledger.appender.noteContinuation(of: old, checkpoint: checkpoint, gaps: gaps)
+    /// - Throws: `OperationFault`. The ledger stands all the same, and whoever opens it next to write to it
+    ///   records that event first.
+    package func begin(at path: String) throws {
+        do {
+            let ledger = try Ledger.open(at: path, options: options)
+            // What was recorded stands (E3): views are remade from it at any time.
+            try? ledger.close()
+        } catch {
+            var fault = OperationFault(telling: error, ofLedgerAt: path)
+            fault.message +=
+                "; the new ledger stands, and says where its log came from once it is written to"
+            throw fault
+        }
     }
 }

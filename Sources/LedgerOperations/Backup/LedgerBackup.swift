@@ -2,6 +2,7 @@ import DurableFiles
 import EntitlementLedger
 public import Entitlements
 public import EventLog
+import Glibc
 import LMDBStorage
 
 /// A copy of a ledger's log and vault in a directory, made while writing goes on.
@@ -75,6 +76,14 @@ public struct LedgerBackup {
             vault: counts
         )
         try manifest.put(in: path)
+        if counts != nil {
+            try note("does not say that this one was made", warn) {
+                try BackupList.note(
+                    BackupList.Entry(path: path, at: clock().description),
+                    ledgerPath: open.directory.path
+                )
+            }
+        }
         // What is behind its last checkpoint is in no backup, and never will be.
         if log { try open.ledger.prover.requireExtendsPublished() }
         return .written(manifest)
@@ -105,8 +114,18 @@ public struct LedgerBackup {
     /// before it could.
     private func copyVault(_ masterKey: [UInt8], _ warn: (String) -> Void) throws -> VaultCounts {
         let folder = path + "/" + LedgerDirectory.vaultFolder
+        try DurableFile.makeFolder(folder, isDurable: true)
+        // Two at once would write into one file, and one of them acknowledge what the other has half.
+        guard let lock = try DurableFile.whenFree({ try DurableFile.lock(folder + "/.lock") })
+        else {
+            throw ArchiveFault(.locked, "another process writes to the backup")
+        }
+        defer { Glibc.close(lock) }
         // Before the copy: one that is stopped behind it is reached, too.
-        try note(warn)
+        try note(
+            "lacks this one: run the backup again once there is room, or no erasure reaches it",
+            warn
+        ) { try BackupList.note(begunAt: path, ledgerPath: open.directory.path) }
         for _ in 0..<Self.copyAttempts {
             let counts = try open.directory.copyVault(to: folder, masterKey: masterKey)
             try MachineCopies(ofLedgerAt: open.directory.path)
@@ -117,19 +136,17 @@ public struct LedgerBackup {
         throw LogStorageFault(.busy, "the vault's keys are being replaced")
     }
 
-    /// Notes the backup where erasures find it; where the ledger's disk is full, says that it could
-    /// not.
-    private func note(_ warn: (String) -> Void) throws {
+    /// Changes the list in which erasures find backups; where the ledger's disk is full, says what the list
+    /// lacks then.
+    private func note(
+        _ lack: String,
+        _ warn: (String) -> Void,
+        _ change: () throws -> Void
+    ) throws {
         do {
-            try BackupList.note(
-                BackupList.Entry(path: path, at: clock().description),
-                ledgerPath: open.directory.path
-            )
+            try change()
         } catch  where LogStorageFault.isFullDisk(error) {
-            warn(
-                "the ledger's disk is full, and its list of backups lacks this one: run the backup "
-                    + "again once there is room, or no erasure reaches it"
-            )
+            warn("the ledger's disk is full, and its list of backups \(lack)")
         }
     }
 }

@@ -43,18 +43,15 @@ public struct LedgerRestore {
                 published: continuation == nil ? plan.published : nil,
                 loss: plan.loss,
                 listsCopies: true,
-                backup: source.backup
+                backup: source.backup,
+                signed: restore.checkpoint
             ),
             masterKey: masterKey,
             as: continuation?.identity
         ) { log in
             try restore.run(plan, into: log, isContinued: continuation != nil, progress: progress)
         }
-        try continuation?.note(
-            at: path,
-            of: restore.checkpoint.origin,
-            checkpoint: restore.checkpoint
-        )
+        try continuation?.begin(at: path)
         return counts
     }
 }

@@ -109,6 +109,9 @@ package struct ClusterFile: Sendable, Equatable {
         if let schema { members.append(JSONMember("schema", .string(schema))) }
         members.append(JSONMember("node", .string(node)))
         members.append(JSONMember("address", .string(address)))
+        if contactSeconds != Self.standardContactSeconds {
+            members.append(JSONMember("contactSeconds", .integer(contactSeconds)))
+        }
         return Array(JSONValue.object(members).description.utf8) + [0x0A]
     }
 }

@@ -22,6 +22,12 @@ extension ClusterNode {
         state.withLock { $0.lookedAt = .min }
     }
 
+    /// Answers nothing about whom an erasure takes that is half done: its event was followed before this began.
+    func closeNoted() throws {
+        guard let noted = try open.directory.vault.notedErasure() else { return }
+        try open.ledger.eraser.close(noted)
+    }
+
     /// Finishes what who led before left half done; where it fails it is tried again with the next renewal.
     func resumeErasure() throws {
         try open.ledger.eraser.resume()

@@ -116,6 +116,9 @@ extension ClusterNode {
         do {
             try requireName(of: file, in: journal, at: path)
             try node.reach(row.confirmedSize, generation: row.end.generation)
+            try node.open.directory.vault.forgetReplacedKeys()
+            // Before it is looked for new keys: what was noted until then is closed, or replaced by them.
+            try node.closeNoted()
             // A key that was revoked elsewhere meanwhile lets nobody in here; a database that was restored says
             // nothing of that.
             if try !node.hasLostSomething() {

@@ -55,21 +55,34 @@ package enum CommonFiles {
     ///
     /// `body`: the file as it is, nil for none, becomes its new bytes; it may be asked several times.
     ///
-    /// - Throws: `JournalFault`; `LedgerOpenFault` where there is no ledger; `FileFault`; what the body throws:
-    ///   then nothing is changed.
+    /// - Throws: `JournalFault`; `LogStorageFault.notInCluster` where the ledger goes on elsewhere; `LedgerOpenFault`
+    ///   where there is no ledger; `FileFault`; what the body throws: then nothing is changed.
     package static func change(
         _ name: Name,
         at path: String,
-        in contents: some ClusterContents,
+        in contents: some ClusterContents & ClusterJournal,
         _ body: ([UInt8]?) throws -> [UInt8]
     ) throws {
         try LedgerDirectory.change(name.text, at: path) {
             for _ in 0..<attempts {
                 let common = try contents.held(name.text)
                 let changed = try body(common ?? DurableFile.read(path + "/" + name.text))
-                if try contents.hold(changed, as: name.text, insteadOf: common) { return changed }
+                guard try contents.hold(changed, as: name.text, insteadOf: common) else { continue }
+                // What cannot be asked says nothing of an end, and what was written stands.
+                if let lease = try? contents.row().lease { try requireToGoOn(lease) }
+                return changed
             }
             throw JournalFault(.unavailable, "others were always before it")
         }
+    }
+
+    /// Makes sure that somebody takes over what was written: the one directory in which the ledger goes on read
+    /// behind the end of the cluster what it held, and reads it no more.
+    private static func requireToGoOn(_ lease: JournalLease) throws {
+        guard lease.isLast else { return }
+        throw LogStorageFault(
+            .notInCluster,
+            "the cluster has ended: its ledger goes on alone in the directory of \(lease.node)"
+        )
     }
 }

@@ -59,6 +59,16 @@ extension Checkup {
                     + "the ledger and goes on"
             )
         }
+        if LedgerDirectory.isErasing(at: path) {
+            add(
+                .erasureUnfinished,
+                "an erasure is not finished: names and keys of whom it takes may stand yet",
+                at: path + "/" + LedgerDirectory.vaultFolder,
+                do: "nothing, if one runs now; else mend what stopped it (a full disk, the list "
+                    + "of backups): the next command that writes, or the server when it starts, "
+                    + "finishes it"
+            )
+        }
     }
 
     /// Parts with names and keys are their owner's, who is the directory's.

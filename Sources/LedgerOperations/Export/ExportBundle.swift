@@ -25,8 +25,10 @@ package struct ExportBundle: ExportSource {
 
     /// The bytes of a file that a line of it stands for.
     static func content(_ line: [UInt8]) -> [UInt8] {
-        // What is text rather than JSON stands as a string.
-        if let text = try? JSONValue(parsing: line).string { return Array(text.utf8) }
+        // What is text rather than JSON stands as a string; nothing else need be read.
+        if line.first == UInt8(ascii: "\""), let text = try? JSONValue(parsing: line).string {
+            return Array(text.utf8)
+        }
         return line + [0x0A]
     }
 
@@ -44,6 +46,8 @@ package struct ExportBundle: ExportSource {
 
     /// Bytes of a line: of a customer with a million events the timeline is one.
     static let lineByteLimit = 1 << 28
+    /// Bytes of a line that is handed out: the longest are events with the document of a catalog.
+    static let handedByteLimit = 16 << 20
 
     private func reader() throws -> LineReader {
         try LineReader(path, byteLimit: Self.lineByteLimit)
@@ -79,7 +83,9 @@ package struct ExportBundle: ExportSource {
         func next() throws -> [UInt8]? {
             while let line = try reader.next() {
                 let (file, content) = ExportBundle.parts(line.bytes ?? [])
-                if file == name { return content }
+                if file == name {
+                    return content.count <= ExportBundle.handedByteLimit ? content : []
+                }
             }
             return nil
         }

@@ -56,8 +56,10 @@ struct ExportFolder {
     func finish(_ manifest: ExportManifest) throws {
         try write(ExportFile.manifest) { try $0.write(manifest.text) }
         try write(ExportFile.signature) { try $0.write(manifest.note) }
-        DurableFile.remove(url(Self.planName).path)
     }
+
+    /// Takes the plan away: nothing is left to go on with.
+    func removePlan() { DurableFile.remove(url(Self.planName).path) }
 
     func url(_ name: String) -> URL { URL(filePath: path).appending(path: name) }
 

@@ -12,6 +12,8 @@ import Stores
 public struct ExportRun {
     /// What is exported.
     package let export: LedgerExport
+    /// Whom and what it names: read once, and noted at its begin and its end.
+    private let namedStreams: [UInt64]
     private let folder: ExportFolder
     private let ledgerPath: String
 
@@ -36,7 +38,7 @@ public struct ExportRun {
                 hint: "choose a name that names nobody"
             )
         }
-        self.init(export, try ExportFolder.make(path), ledgerPath)
+        try self.init(export, export.namedStreams(), ExportFolder.make(path), ledgerPath)
         try folder.begin(export.plan)
         // From here on there may be bytes that an erasure has to name.
         try note(nil)
@@ -54,15 +56,20 @@ public struct ExportRun {
                 place: output
             )
         }
-        self.init(
-            try ledger.exporter.export(plan, reading: StoredEvidenceNames()),
-            folder,
-            ledgerPath
-        )
+        let export = try ledger.exporter.export(plan, reading: StoredEvidenceNames())
+        self.init(export, try export.namedStreams(), folder, ledgerPath)
+        // Who was stopped may not have come to it.
+        try note(nil)
     }
 
-    private init(_ export: LedgerExport, _ folder: ExportFolder, _ ledgerPath: String) {
+    private init(
+        _ export: LedgerExport,
+        _ namedStreams: [UInt64],
+        _ folder: ExportFolder,
+        _ ledgerPath: String
+    ) {
         self.export = export
+        self.namedStreams = namedStreams
         self.folder = folder
         self.ledgerPath = ledgerPath
     }
@@ -78,12 +85,14 @@ public struct ExportRun {
     ) throws -> ExportedFile {
         let manifest = try writeFiles(progress)
         try note(manifest)
+        // Last: whoever was stopped before the note goes on with it.
+        folder.removePlan()
         return manifest
     }
 
     /// Notes the export in the ledger; `manifest`: nil: it has begun.
     private func note(_ manifest: ExportedFile?) throws {
-        var streams = JSONValue.array(export.exportedStreams.map { .integer($0) })
+        var streams = JSONValue.array(namedStreams.map { .integer($0) })
         if case .range = export.plan.scope { streams = .null }
         let line = JSONValue.members([
             "path": .string(path), "manifest": .optional(manifest?.digest.hex),

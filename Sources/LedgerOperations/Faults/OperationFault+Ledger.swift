@@ -26,11 +26,23 @@ extension OperationFault {
         }
     }
 
+    /// An erasure that the log says, and what hinders its end.
+    ///
+    /// `id`: the request's, by which its receipt is had.
+    package init(unfinishedErasure error: any Error, id: String, ofLedgerAt place: String) {
+        self.init(telling: error, ofLedgerAt: place)
+        message = "the erasure is recorded, and not finished: " + message
+        hint =
+            "once that is mended, the next command that writes finishes it; "
+            + "the same command with --id \(id) prints the receipt"
+    }
+
     /// Gives a refusal its exit status.
     package init(_ refusal: Refusal) {
         let status: ExitStatus =
             switch refusal.code {
             case .overLimit, .notAllowed: .no
+            case .unknownFeature: .usage
             case .invalidCatalog, .notPermitted, .tooLarge, .recordedTime, .invalidValue,
                 .outOfRange:
                 .badInput
@@ -40,7 +52,8 @@ extension OperationFault {
             Code(refusal.code.rawValue, status),
             refusal.detail,
             place: refusal.path.isEmpty ? nil : refusal.path,
-            hint: refusal.resetsAt.map { "there are uses again at \($0)" }
+            hint: refusal.code == .unknownFeature
+                ? Self.gatesHint : refusal.resetsAt.map { "there are uses again at \($0)" }
         )
         resetsAt = refusal.resetsAt
     }
@@ -73,10 +86,12 @@ extension OperationFault {
             "no catalog lists this feature",
             place: "FEATURE",
             hint: near.isEmpty
-                ? "`entitle catalog gates` lists them"
+                ? Self.gatesHint
                 : "did you mean " + near.joined(separator: " or ") + "?"
         )
     }
+
+    private static let gatesHint = "`entitle catalog gates` lists them"
 
     /// Every fault of a catalog, a line each.
     package init(catalog faults: [InputFault]) {

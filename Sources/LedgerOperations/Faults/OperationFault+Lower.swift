@@ -90,17 +90,18 @@ extension OperationFault {
             case .shortened:
                 (
                     Code(word, .integrity),
-                    "`entitle salvage \(place ?? "DIR") --into NEW --continue NAME` goes on with it "
-                        + "under a new name"
+                    "`entitle salvage \(place ?? "DIR") --into NEW --continue --origin NAME` "
+                        + "goes on with it under a new name"
                 )
             case .clustered:
                 (
                     Code(word, .tryAgain),
                     "serve it with `entitle serve --cluster`, and ask that server with --server"
                 )
+            case .sameOrigin: (.usage, "choose a name that the log never had")
             }
-        // A key is not of the directory.
-        let isOfPlace = fault.code != .wrongKey
+        // A key and a name are not of the directory.
+        let isOfPlace = fault.code != .wrongKey && fault.code != .sameOrigin
         self.init(code, fault.message, place: isOfPlace ? place : nil, hint: hint)
     }
 

@@ -16,16 +16,26 @@ public struct ImportQuarantine {
         masterKey: [UInt8],
         clock: @escaping @Sendable () -> Instant = SystemClock.now
     ) throws {
-        let oldest = clock().advanced(
-            byMilliseconds: -Int64(Quarantine.dayLimit) * Instant.millisecondsPerDay
-        )
         days = try Quarantine(
             ledgerPath: path,
             masterKey: masterKey,
-            oldest: Self.day(oldest),
+            oldest: Quarantine.oldest(at: clock().milliseconds),
             randomness: .system
         )
         self.clock = clock
+    }
+
+    /// Destroys what is too old in the quarantine of a ledger's directory.
+    ///
+    /// - Returns: whether it could: false where somebody imports.
+    /// - Throws: `FileFault`.
+    package static func destroyOld(ofLedgerAt path: String, at now: Instant) throws -> Bool {
+        do {
+            try Quarantine.destroyOld(ledgerPath: path, now: now.milliseconds)
+            return true
+        } catch let fault as LedgerOpenFault where fault.code == .locked {
+            return false
+        }
     }
 
     /// Keeps what was refused today.

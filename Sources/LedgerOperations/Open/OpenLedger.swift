@@ -112,6 +112,20 @@ public struct OpenLedger: Sendable {
             directory.close()
             throw error
         }
+        if !options.isReadOnly, log == nil { try noteContinuation() }
+    }
+
+    /// Records where the log came from, if it goes on under a new name and no event says so yet: it was made
+    /// by somebody who was stopped there.
+    private func noteContinuation() throws {
+        do {
+            guard let words = try LedgerDirectory.continued(at: directory.path) else { return }
+            try ledger.appender.noteContinuation(words)
+            LedgerDirectory.forgetContinued(at: directory.path)
+        } catch {
+            close(after: error)
+            throw error
+        }
     }
 
     /// Closes ledger, log and vault; the lock goes last.

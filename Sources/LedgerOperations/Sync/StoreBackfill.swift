@@ -30,7 +30,8 @@ package struct StoreBackfill: Sendable {
     ///     stores tell.
     ///   - stream: The stream's number of the purchase with which to begin: where an earlier run ended.
     ///   - isInterrupted: Whether to end behind what is under way.
-    ///   - progress: Told how many purchases are done of how many, and where another run would go on.
+    ///   - progress: Told how many purchases are done of how many, and where another run would go on: behind all of
+    ///     them, where only what the stores sent is to be asked for again.
     /// - Returns: what the stores told, and which did not tell all.
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     package func run(
@@ -42,6 +43,8 @@ package struct StoreBackfill: Sendable {
         var answer = BackfillAnswer(environment: environment, at: sync.clock())
         let signals = SignalBackfill(sync, in: environment)
         answer.sources = try await signals.run(since: since, isInterrupted: isInterrupted)
+        let isListHeldUp = answer.sources.contains { $0.code?.holdsUpAll == true }
+        let end: UInt64 = isListHeldUp ? .max : 0
         let (ledger, environment) = (sync.ledger, environment)
         let streams = try await sync.pool.run {
             try ledger.questions.purchaseStreams(in: environment).filter { $0 >= stream }
@@ -53,9 +56,11 @@ package struct StoreBackfill: Sendable {
             let asked = try await ask(about: names)
             // Where it goes on is behind those that were told of.
             guard !asked.isHeldUp else { return asked }
-            try progress(done, streams.count, done < streams.count ? streams[done] : 0)
+            try progress(done, streams.count, done < streams.count ? streams[done] : end)
             return asked
         }
+        // An earlier run had asked about all of them, and the stores told what they sent by now.
+        if streams.isEmpty, !isListHeldUp, !isInterrupted() { try progress(0, 0, end) }
         answer.sequence = try await sync.pool.run { try ledger.questions.size() }
         return answer
     }

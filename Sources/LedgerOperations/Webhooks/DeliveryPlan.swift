@@ -38,18 +38,20 @@ package struct DeliveryPlan: Sendable {
     private static let noticeLimit = 64
     /// Lanes of deliveries that wait, beyond which nothing more is looked at.
     private static let laneLimit = 128
-    /// Deliveries that wait for one webhook, beyond which nothing new is looked at.
-    package static let waitingLimit = 1000
+    /// Messages of one lane: what waits behind them comes once they are taken.
+    fileprivate static let messageLimit = 64
 
     /// Whether there is something to be kept, whatever becomes of the lanes.
     package var isToBeKept: Bool { !outcomes.waiting.isEmpty || !outcomes.done.isEmpty }
+    /// Whether a lane begins with what was never tried.
+    var triesSomethingNew: Bool { lanes.contains { $0.first?.isKept == false } }
     /// Whether there is nothing to do now.
     package var isEmpty: Bool { lanes.isEmpty && !isToBeKept }
 
     /// Plans what comes next; nil: the webhook is gone, or is told of nothing.
     ///
     /// `cursor`: the first notice that was not looked at; nil: as it is kept. `underWay`: lanes that are
-    /// sent still: what comes behind them waits.
+    /// sent still: what comes behind them waits. `bound`: how much may wait before nothing new is looked at.
     ///
     /// Cost: a read of each that waits, and of what each message says.
     package init?(
@@ -57,6 +59,7 @@ package struct DeliveryPlan: Sendable {
         _ webhooks: Webhooks,
         from cursor: UInt64?,
         beside underWay: [[Delivery]] = [],
+        within bound: WaitingBound = WaitingBound(),
         at now: Instant
     ) throws {
         guard let number = Webhooks.number(of: id),
@@ -75,7 +78,7 @@ package struct DeliveryPlan: Sendable {
             try lanes.add(stored.notice, state, at: now)
         }
         // What waits and was not looked at comes before what is new.
-        if waiting.count < Self.waitingLimit, lanes.count < Self.laneLimit {
+        if waiting.count < bound.limit(at: now), lanes.count < Self.laneLimit {
             for stored in try webhooks.store.notices(from: self.cursor, limit: Self.noticeLimit) {
                 self.cursor = stored.number + 1  // Fits: one at a time.
                 guard let notice = Notice(stored.bytes), webhook.wants(notice) else { continue }
@@ -157,6 +160,7 @@ package struct DeliveryPlan: Sendable {
             }
         }
 
+        /// Adds a message to a lane; behind a lane that is full the rest of its stream waits.
         private mutating func add(
             _ notice: Notice,
             _ number: UInt64,
@@ -178,6 +182,7 @@ package struct DeliveryPlan: Sendable {
                     message: message
                 )
             )
+            if lanes[lane].count == DeliveryPlan.messageLimit { laneOf[state.stream] = .some(nil) }
         }
     }
 }

@@ -90,9 +90,19 @@ package struct Notice: Sendable {
         }
     }
 
+    /// The change of access that is told; nil: something else is.
+    var change: Change? {
+        if case .change(let change) = content { change } else { nil }
+    }
+
     /// Whether a catalog changed somebody's access by it.
-    var isByCatalog: Bool {
-        if case .change(let change) = content { change.isByCatalog } else { false }
+    var isByCatalog: Bool { change?.isByCatalog ?? false }
+
+    /// Tells a change together with the one before it, from what that one began with.
+    mutating func begin(with earlier: Notice) {
+        guard var change, let first = earlier.change else { return }
+        change.before = first.before
+        content = .change(change)
     }
 
     /// The message's id: the same each time that this is told, whoever notices it again.

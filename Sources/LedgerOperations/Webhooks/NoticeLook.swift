@@ -95,9 +95,17 @@ struct NoticeLook {
         progress = DeliveryProgress(size: sequence + 1, instant: instant.milliseconds)
     }
 
+    /// Notes what becomes of a customer, at one instant once: what a period takes for as long as its verdict is
+    /// not read is given back by the next event.
     private mutating func take(_ outlook: AccessOutlook) {
         looks[outlook.customer] = outlook.look
-        if let change = outlook.change { notice(Notice(change, outlook)) }
+        guard let change = outlook.change else { return }
+        var notice = Notice(change, outlook)
+        let earlier = notices.lastIndex {
+            $0.change != nil && $0.stream == notice.stream && $0.at == notice.at
+        }
+        if let earlier { notice.begin(with: notices.remove(at: earlier)) }
+        if let change = notice.change, change.before != change.after { self.notice(notice) }
     }
 
     private mutating func notice(_ notice: Notice) { notices += [notice].wanted(by: told) }

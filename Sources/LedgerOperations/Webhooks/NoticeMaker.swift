@@ -16,6 +16,8 @@ package struct NoticeMaker: Sendable {
 
     /// Events that one step looks at: what a step finds is told once it ends.
     private static let eventLimit: UInt64 = 32
+    /// Events of one instant that one step looks at together: what is recorded in one go is seldom more.
+    private static let instantLimit: UInt64 = 256
     /// Streams that one step looks at between two events because of time.
     private static let lookLimit = 1000
     /// Milliseconds for which notices are kept, to be delivered once more.
@@ -58,11 +60,14 @@ package struct NoticeMaker: Sendable {
             return .goesOn
         }
         var look = NoticeLook(webhooks, told, progress)
+        var recordedAt: Instant?
         // Fits: places in a log.
-        for sequence in progress
-            .size..<max(progress.size, min(size, progress.size + Self.eventLimit))
-        {
-            guard let mark = try questions.mark(at: sequence) else {
+        for sequence in progress.size..<min(size, progress.size + Self.instantLimit) {
+            let mark = try questions.mark(at: sequence)
+            // What becomes of a customer at one instant is told once: a step does not end within it.
+            if sequence >= progress.size + Self.eventLimit, mark?.recordedAt != recordedAt { break }
+            recordedAt = mark?.recordedAt
+            guard let mark else {
                 look.progress.size = sequence + 1
                 continue
             }
@@ -148,8 +153,7 @@ package struct NoticeMaker: Sendable {
                 )
             }
         }
-        let next = try questions.catalogHistory(size: progress.size).publications.map(\.time)
-            .filter { $0 > instant }.min()
+        let next = try questions.catalogHistory(size: progress.size).next(after: instant)
         try store.note(
             progress,
             looks: next.map { [DueLook(everybodyAt: $0)] } ?? [],

@@ -15,12 +15,17 @@ package struct WebhookMessage: Sendable {
 
     /// A message of a notice; nil: whom it is about is erased, or the event is gone.
     ///
-    /// Cost: of an event, reading it; of a change, a name.
+    /// Cost: of an event, reading it twice; of a change, a name.
     package init?(_ notice: Notice, of ledger: Ledger) throws {
         id = notice.id(of: ledger.identity)
         switch notice.content {
-        case .event:
+        case .event(let kind):
             guard let sequence = notice.sequence else { return nil }
+            // The feed goes on telling of whom is erased, by a number; an erasure itself names nobody.
+            guard
+                try [.customerErased, .catalogPublished].contains(kind)
+                    || ledger.questions.event(at: sequence) != nil
+            else { return nil }
             // Fits: the log has the event.
             let filter = EventFilter(sequences: sequence..<sequence + 1)
             let page = try ledger.questions.feed(filter, for: .application, limit: 1)

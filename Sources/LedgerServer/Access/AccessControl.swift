@@ -1,4 +1,5 @@
 import Encodings
+import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
@@ -101,7 +102,24 @@ final class AccessControl: Sendable {
 
     /// Lets a customer have the stores asked about themselves; throws where they asked too often.
     func admitRestore(of customer: CustomerID) throws(Problem) {
-        let decision = limiter.take(.restores, .customer(customer), at: .now)
+        try take(.restores, customer, count: 1)
+    }
+
+    /// Lets a customer have a store asked about so many purchases that they name, all or none of them; throws
+    /// where they named too many.
+    ///
+    /// Keys are the operator's own, and pass.
+    func admitQuestions(_ count: Int, of caller: Caller) throws(Problem) {
+        guard count > 0, case .customer(let id) = caller else { return }
+        try take(.questions, id, count: count)
+    }
+
+    private func take(
+        _ policy: RateLimitPolicy,
+        _ customer: CustomerID,
+        count: Int
+    ) throws(Problem) {
+        let decision = limiter.take(policy, .customer(customer), tokens: count, at: .now)
         if let decision, !decision.isAllowed { throw Problem(decision) }
     }
 
@@ -223,8 +241,8 @@ final class AccessControl: Sendable {
         return session.caller
     }
 
-    /// Who is signed in, here or at the machine of a cluster that passes the call on; nil: nobody, or their key was
-    /// taken back.
+    /// Who is signed in, here or at the machine of a cluster that passes the call on; nil: nobody, or the key was
+    /// taken back that let them in.
     private func session(
         _ exchange: Exchange,
         of holder: PageCookie.Holder = .console
@@ -232,7 +250,10 @@ final class AccessControl: Sendable {
         if let session = exchange.session { return session }
         guard let secret = cookie(in: exchange.requestHeaders, of: holder) else { return nil }
         guard let session = sessions.session(secret, at: exchange.now) else { return nil }
-        return stands(session.caller, at: exchange.now) ? session : nil
+        guard stands(session.caller, at: exchange.now) else { return nil }
+        // A customer who came by a link is in for no longer than whoever made it could let them in.
+        guard let id = session.linkKeyID else { return session }
+        return may(CustomerTicket.linkScopes, key: id, at: exchange.now) ? session : nil
     }
 
     /// The cookie of whoever is signed in to the pages; nil: a request brings none.

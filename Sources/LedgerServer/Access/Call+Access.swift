@@ -41,13 +41,17 @@ extension Call {
     func looks(
         at customers: [CustomerID],
         in environment: StoreEnvironment,
-        _ action: String
+        _ action: String,
+        isAskedByBackends: Bool = true
     ) -> [CustomerAccess] {
-        guard let id = noted(isAskedByBackends: true) else { return [] }
+        guard let id = noted(isAskedByBackends: isAskedByBackends) else { return [] }
         return customers.enumerated().map { place, customer in
             access(to: customer, in: environment, by: id, action, accessReason, place)
         }
     }
+
+    /// Whether what this caller changes is noted, and what they see of it.
+    var leavesTrace: Bool { noted(isAskedByBackends: false) != nil }
 
     /// By which id a look of this caller is noted; nil: it is not.
     private func noted(isAskedByBackends: Bool) -> String? {

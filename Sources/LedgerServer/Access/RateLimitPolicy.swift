@@ -18,6 +18,9 @@ package enum RateLimitPolicy: String, CaseIterable, Sendable {
     /// Times that a customer has the stores asked about themselves, by the customer: each is many questions of
     /// an account that all customers share.
     case restores
+    /// Purchases that a customer's tokens name for a store to be asked about, by the customer: who invents them
+    /// asks by the same account.
+    case questions
 
     /// The place among all cases, from 0.
     var place: Int {
@@ -29,6 +32,7 @@ package enum RateLimitPolicy: String, CaseIterable, Sendable {
         case .failures: 4
         case .appends: 5
         case .restores: 6
+        case .questions: 7
         }
     }
 
@@ -69,6 +73,7 @@ package struct RateLimitQuota: Hashable, Sendable {
         case .failures: RateLimitQuota(checked: 30, 60)
         case .appends: RateLimitQuota(checked: 20_000_000, 60)
         case .restores: RateLimitQuota(checked: 10, 600)
+        case .questions: RateLimitQuota(checked: 60, 600)
         }
     }
 }

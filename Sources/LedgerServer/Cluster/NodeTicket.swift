@@ -40,7 +40,8 @@ struct NodeTicket: Sendable {
         case .owner: digest = Self.owner
         case .session(let session):
             if case .customer(let id) = session.caller {
-                (subject, digest) = (id, Self.account + session.formToken)
+                (subject, keyID) = (id, session.linkKeyID)
+                digest = Self.account + session.formToken
             } else {
                 (keyID, digest) = (session.caller.keyID, Self.console + session.formToken)
             }
@@ -73,6 +74,12 @@ struct NodeTicket: Sendable {
             return .session(PageSessions.Session(passedOnFor: caller, formToken: token, at: now))
         }
         if digest.hasPrefix(Self.account) {
+            // Who came by a link is in for as long as the key that made it counts here.
+            if let id = ticket.keyID,
+                scopes(id)?.allows(anyOf: CustomerTicket.linkScopes) != true
+            {
+                return .credential
+            }
             return session(of: .customer(id: ticket.customer), behind: Self.account)
         }
         // A later program's.

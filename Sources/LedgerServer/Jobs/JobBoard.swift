@@ -12,7 +12,8 @@ final class JobBoard: Sendable {
     enum Job: String, CaseIterable {
         case archive, audit
         case auditEverything = "audit_everything"
-        case backfill, checkpoint, drift, identifiers, products, reports, stores, trust, webhooks
+        case backfill, checkpoint, drift, identifiers, products, quarantine, reports, stores, trust
+        case webhooks
     }
 
     init(clock: @escaping @Sendable () -> Instant) { self.clock = clock }

@@ -104,6 +104,9 @@ extension LedgerServer {
             jobs.append(DriftWatch(service: service, schedule: schedule))
         }
         if !options.ledger.isReadOnly { jobs.append(IdentifierWatch(service: service)) }
+        if let directory = options.directory, !options.ledger.isReadOnly {
+            jobs.append(QuarantineWatch(service: service, directory: directory))
+        }
         if let interval = options.storeWatch {
             jobs.append(
                 StoreWatch(service: service, interval: interval, silence: options.silence)

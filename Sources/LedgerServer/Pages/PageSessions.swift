@@ -13,6 +13,8 @@ final class PageSessions: Sendable {
         let caller: Caller
         /// What forms of their pages send back.
         let formToken: String
+        /// The key that made the link by which a customer came in; nil: none did.
+        let linkKeyID: String?
         /// When they came in.
         fileprivate var begunAt: Instant
         /// When they asked last.
@@ -20,12 +22,17 @@ final class PageSessions: Sendable {
 
         /// One of another machine of a cluster, as it says so with a call that it passes on.
         init(passedOnFor caller: Caller, formToken: String, at now: Instant) {
-            self.init(caller: caller, formToken: formToken, begunAt: now, usedAt: now)
+            self.init(caller, formToken, linkKeyID: nil, at: now)
         }
 
-        fileprivate init(caller: Caller, formToken: String, begunAt: Instant, usedAt: Instant) {
-            (self.caller, self.formToken) = (caller, formToken)
-            (self.begunAt, self.usedAt) = (begunAt, usedAt)
+        fileprivate init(
+            _ caller: Caller,
+            _ formToken: String,
+            linkKeyID: String?,
+            at now: Instant
+        ) {
+            (self.caller, self.formToken, self.linkKeyID) = (caller, formToken, linkKeyID)
+            (begunAt, usedAt) = (now, now)
         }
 
         fileprivate func stands(at now: Instant) -> Bool {
@@ -80,14 +87,11 @@ final class PageSessions: Sendable {
     }
 
     /// Signs somebody in; what comes back is the cookie's value, which is kept nowhere.
-    func begin(as caller: Caller, at now: Instant) -> String {
+    ///
+    /// `linkKeyID`: the key that made the link by which a customer comes in; nil: none did.
+    func begin(as caller: Caller, linkKeyID: String? = nil, at now: Instant) -> String {
         let secret = Self.secret()
-        let session = Session(
-            caller: caller,
-            formToken: Self.secret(),
-            begunAt: now,
-            usedAt: now
-        )
+        let session = Session(caller, Self.secret(), linkKeyID: linkKeyID, at: now)
         state.withLock { $0.set(session, for: Self.digest(secret)) }
         return secret
     }

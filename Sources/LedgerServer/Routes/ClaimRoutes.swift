@@ -12,10 +12,10 @@ extension RouteTable {
         Route(
             method: .post,
             template: "/v1/customers/{id}/purchases",
-            operation: "claimPurchase",
+            operation: claimOperation,
             summary: "Claims a purchase by the transaction that the store signed.",
             access: .customer([.write]),
-            parameters: [idempotencyKey],
+            parameters: [Route.reasonParameter, idempotencyKey],
             body: Route.Body(shape: transaction, byteLimit: transactionByteLimit),
             answers: [
                 Route.Reply(
@@ -30,10 +30,10 @@ extension RouteTable {
         Route(
             method: .post,
             template: "/v1/customers/{id}/restore",
-            operation: "restorePurchases",
+            operation: restoreOperation,
             summary: "Claims many purchases at once; repeating it changes nothing.",
             access: .customer([.write]),
-            parameters: [dryRunParameter, idempotencyKey],
+            parameters: [dryRunParameter, Route.reasonParameter, idempotencyKey],
             body: Route.Body(
                 shape: .object([Shape.Member("transactions", .list(transaction))], isClosed: true),
                 byteLimit: restoreByteLimit
@@ -49,6 +49,9 @@ extension RouteTable {
             handler: restore
         ),
     ]
+
+    private static let claimOperation = "claimPurchase"
+    private static let restoreOperation = "restorePurchases"
 
     private static let transaction = Shape.either([
         .object(
@@ -98,6 +101,8 @@ extension RouteTable {
             "productId",
             "purchaseToken"
         )
+        try call.requireTrace(service)
+        try service.access.admitQuestions(body["purchaseToken"] == nil ? 0 : 1, of: call.caller)
         var handedIn: HandedIn
         let store = try body.required("store")
         switch try await verified(body, call, service) {
@@ -117,9 +122,11 @@ extension RouteTable {
         let outcome = try await service.appending {
             try service.ledger.appender.claim(item, for: customer, request)
         }
-        if case .refused(let refusal, let owner) = outcome {
+        let owner = call.visible(outcome.owner)
+        try call.note([(owner, item.facts.environment)], claimOperation, service)
+        if case .refused(let refusal, _) = outcome {
             var problem = call.problem(of: refusal)
-            problem.owner = call.visibleOwner(owner)
+            problem.owner = owner?.text
             throw problem
         }
         try await service.acknowledge(handedIn.acknowledgement, call.now)
@@ -137,7 +144,8 @@ extension RouteTable {
                 path: "transactions"
             )
         }
-        guard entries.count(where: { $0["purchaseToken"] != nil }) <= restoreTokenLimit else {
+        let tokenCount = entries.count { $0["purchaseToken"] != nil }
+        guard tokenCount <= restoreTokenLimit else {
             throw Problem(
                 .outOfRange,
                 "a restore has at most \(restoreTokenLimit) purchase tokens",
@@ -145,6 +153,9 @@ extension RouteTable {
             )
         }
         let isDryRun = try call.isDryRun()
+        try call.requireTrace(service)
+        // All at once: who comes again as they are told to asks for all of them again.
+        try service.access.admitQuestions(tokenCount, of: call.caller)
         var handedIn: [HandedIn] = []
         // What is refused says why and does not hold up the others; nil: it is handed in.
         var refused: [ClaimItem?] = []
@@ -188,6 +199,9 @@ extension RouteTable {
         let outcomes = try await service.appending {
             try service.ledger.appender.restore(transactions, for: customer, request)
         }
+        let concerned = zip(outcomes, transactions)
+            .map { (owner: call.visible($0.owner), environment: $1.facts.environment) }
+        try call.note(concerned, restoreOperation, service)
         for (item, outcome) in zip(items, outcomes) {
             // Whoever was given nothing has a right to Google's refund.
             if case .refused = outcome { continue }
@@ -208,10 +222,18 @@ extension RouteTable {
         let planned = try await service.blocking {
             try service.ledger.plannedRestore(transactions, for: customer, request)
         }
+        let concerned = zip(planned, transactions)
+            .map {
+                (
+                    owner: call.visible($0.formerOwner ?? $0.outcome.owner),
+                    environment: $1.facts.environment
+                )
+            }
+        try call.note(concerned, restoreOperation, service)
         return zip(planned, transactions).map { planned, transaction in
             var item = call.item(planned.outcome, of: transaction.purchase)
             item.moves = planned.moves
-            if let former = planned.formerOwner { item.owner = call.visibleOwner(former) }
+            if let former = planned.formerOwner { item.owner = call.visible(former)?.text }
             return item
         }
     }
@@ -275,13 +297,47 @@ extension Call {
         var item = ClaimItem(outcome, of: purchase)
         if case .refused(let refusal, let owner) = outcome {
             item.code = problem(of: refusal).code.rawValue
-            item.owner = visibleOwner(owner)
+            item.owner = visible(owner)?.text
         }
         return item
     }
 
-    /// The other customer of a refused claim, for support only (Stores, rule 7).
-    fileprivate func visibleOwner(_ owner: CustomerID?) -> String? {
-        caller.has(.support) ? owner?.text : nil
+    /// The other customer of a claim, for support only (Stores, rule 7).
+    fileprivate func visible(_ owner: CustomerID?) -> CustomerID? {
+        caller.has(.support) ? owner : nil
+    }
+
+    /// Makes sure that whom a claim of support's concerns can be noted: nothing is recorded, or told, without.
+    fileprivate func requireTrace(_ service: LedgerService) throws(Problem) {
+        guard !leavesTrace || service.accesses.hasRoom else { throw Problem.accessesFull }
+    }
+
+    /// Notes whom claims of support's concern (Interfaces, "Who may"): for whom they are made, and whose the
+    /// purchases are, where that is told.
+    fileprivate func note(
+        _ claims: [(owner: CustomerID?, environment: StoreEnvironment)],
+        _ operation: String,
+        _ service: LedgerService
+    ) throws(Problem) {
+        let customer = try customer
+        for environment in StoreEnvironment.allCases {
+            let here = claims.filter { $0.environment == environment }
+            guard !here.isEmpty else { continue }
+            let accesses = looks(
+                at: Set([customer] + here.compactMap(\.owner)).sorted(),
+                in: environment,
+                operation,
+                isAskedByBackends: false
+            )
+            for access in accesses { service.accesses.add(access) }
+        }
+    }
+}
+
+extension ClaimOutcome {
+    /// Whose the purchase is that was refused; nil: it was not, or that is not known.
+    fileprivate var owner: CustomerID? {
+        guard case .refused(_, let owner) = self else { return nil }
+        return owner
     }
 }

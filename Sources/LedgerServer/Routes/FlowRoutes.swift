@@ -29,6 +29,7 @@ extension RouteTable {
             ),
             answers: [receiptReply],
             problems: appendProblems + [.purchaseInProgress],
+            isLogged: true,
             handler: record
         )
     ]

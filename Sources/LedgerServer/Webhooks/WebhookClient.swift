@@ -19,6 +19,8 @@ actor WebhookClient {
     private let pool: any BlockingPool
     private let clock: ContinuousClock
     private var connected: Connected?
+    /// The look-up that is under way: one is enough for all that wait for it.
+    private var lookup: Task<String?, Never>?
 
     private struct Connected {
         var ip: String
@@ -38,6 +40,8 @@ actor WebhookClient {
     static let connectionLimit = 16
 
     /// Sends to a webhook's address.
+    ///
+    /// `pool`: where its name is resolved, which may take long.
     ///
     /// - Throws: `InputFault` where it is none.
     init(for webhook: Webhook, pool: any BlockingPool) throws(InputFault) {
@@ -151,10 +155,16 @@ actor WebhookClient {
     private func resolved() async -> String? {
         let (host, port) = (address.host, address.port)
         if IPAddress(host) != nil { return host }
-        // Whoever asks for a name that is none gets no answer.
-        return try? await pool.run {
-            try SocketAddress.makeAddressResolvingHost(host, port: port).ipAddress
+        if let lookup { return await lookup.value }
+        let lookup = Task { [pool] in
+            // Whoever asks for a name that is none gets no answer.
+            try? await pool.run {
+                try SocketAddress.makeAddressResolvingHost(host, port: port).ipAddress
+            }
         }
+        self.lookup = lookup
+        defer { self.lookup = nil }
+        return await lookup.value
     }
 
     /// Reads a short answer to its end, so that the connection serves again; a long one is left.

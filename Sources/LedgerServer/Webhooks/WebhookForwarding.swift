@@ -77,22 +77,24 @@ package struct WebhookForwarding: Sendable {
                 )
             )
         }
-        var left = limit
+        var (left, bound) = (limit, WaitingBound())
         while left > 0, !Task.isCancelled {
             let underWay = round.underWay
-            let plan = try await pool.run { [webhooks, webhook, clock] in
+            let plan = try await pool.run { [webhooks, webhook, clock, bound] in
                 while try NoticeMaker(webhooks).step(at: clock()) == .goesOn {}
                 return try DeliveryPlan(
                     of: webhook.id,
                     webhooks,
                     from: nil,
                     beside: underWay,
+                    within: bound,
                     at: clock()
                 )
             }
             guard let plan else { break }
             let (results, late) = await round.carryOut(plan, in: &group)
             left -= results.takenCount
+            bound.note(results, of: plan, at: clock())
             try await pool.run { [webhooks] in try webhooks.keep(results, of: plan, beside: late) }
             if plan.isEmpty {
                 // Who is cancelled ends with the next turn of the loop.

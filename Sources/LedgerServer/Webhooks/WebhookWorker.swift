@@ -20,6 +20,7 @@ struct WebhookWorker: Sendable {
     /// Where the worker stands.
     private struct Place {
         var cursor: UInt64?
+        var bound = WaitingBound()
         var isSaved = true
         var savedAt = ContinuousClock.now
     }
@@ -43,6 +44,7 @@ struct WebhookWorker: Sendable {
                     guard plan.isEmpty else { continue }
                     if !round.underWay.isEmpty {
                         let results = await round.waitForLate(in: &group)
+                        place.bound.note(results, at: service.clock())
                         if results.isEmpty { continue }
                         try await service.blocking { [webhooks, id] in
                             try webhooks.keep(results, of: id)
@@ -70,7 +72,7 @@ struct WebhookWorker: Sendable {
     private func client() async -> WebhookClient? {
         do {
             let webhook = try await service.blocking { [webhooks, id] in try webhooks.webhook(id) }
-            return try webhook.map { try WebhookClient(for: $0, pool: service) }
+            return try webhook.map { try WebhookClient(for: $0, pool: NameThreads()) }
         } catch {
             service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
             return nil
@@ -83,7 +85,14 @@ struct WebhookWorker: Sendable {
     ) async throws -> DeliveryPlan? {
         let now = service.clock()
         return try await service.blocking { [webhooks, id] in
-            try DeliveryPlan(of: id, webhooks, from: place.cursor, beside: underWay, at: now)
+            try DeliveryPlan(
+                of: id,
+                webhooks,
+                from: place.cursor,
+                beside: underWay,
+                within: place.bound,
+                at: now
+            )
         }
     }
 
@@ -100,6 +109,7 @@ struct WebhookWorker: Sendable {
         _ group: inout TaskGroup<WebhookRound.Event>
     ) async throws {
         let (results, late) = await round.carryOut(plan, in: &group)
+        place.bound.note(results, of: plan, at: service.clock())
         if place.cursor != plan.cursor { place.isSaved = false }
         place.cursor = plan.cursor
         let isLate = place.savedAt.duration(to: .now) >= Self.saveInterval || plan.isEmpty

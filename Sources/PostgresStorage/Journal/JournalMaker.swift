@@ -21,7 +21,7 @@ package final class JournalMaker: ClusterMaker {
     ///
     /// What the machines of that one held in common goes with it, but for the note of an erasure.
     ///
-    /// - Throws: ``JournalFault``: `notEmpty` where there is such a schema; what `check` throws.
+    /// - Throws: ``JournalFault``: `notEmpty` where such a schema holds something; what `check` throws.
     package init(
         _ text: String,
         schema: JournalSchema,
@@ -34,22 +34,23 @@ package final class JournalMaker: ClusterMaker {
             throw JournalFault(.unavailable, error.message)
         }
         try run("BEGIN")
-        let notes = try check.map(remove) ?? []
+        let notes = try check.flatMap(remove)
+        if notes == nil { try makeRoom() }
         for statement in schema.creation { try run(statement) }
-        for note in notes {
+        for note in notes ?? [] {
             try run("INSERT INTO \(schema.name).held VALUES ('erasure', '', $1)", [.bytes(note)])
         }
     }
 
     /// Removes the cluster that this one takes the place of, if there is one.
     ///
-    /// - Returns: notes of erasures that it had not finished.
+    /// - Returns: notes of erasures that it had not finished; nil: there is none.
     private func remove(
         _ check: (_ manifest: String, _ row: JournalRow) throws -> Void
-    ) throws -> [[UInt8]] {
+    ) throws -> [[UInt8]]? {
         let name = schema.name
         let isThere = try rows("SELECT to_regclass('\(name).ledger') IS NOT NULL")
-        guard try isThere.first?.isTrue(0) == true else { return [] }
+        guard try isThere.first?.isTrue(0) == true else { return nil }
         try run("LOCK TABLE \(name).ledger")
         guard let manifest = try rows("SELECT manifest FROM \(name).ledger").first,
             let row = try rows("SELECT * FROM \(name).row").first
@@ -59,8 +60,23 @@ package final class JournalMaker: ClusterMaker {
         // Fits: a term of a cluster that exists. What one of its leaders sends yet is refused.
         term = standing.lease.leadership.term + 1
         let notes = try rows("SELECT bytes FROM \(name).held WHERE kind = 'erasure'")
-        try run("DROP SCHEMA \(name) CASCADE")
+        for statement in schema.removal { try run(statement) }
         return try notes.map { try $0.bytes(0) }
+    }
+
+    /// Makes the schema, where none was made and given to a role that may make none itself.
+    private func makeRoom() throws {
+        let name = schema.name
+        let found = try rows(
+            """
+            SELECT to_regnamespace('\(name)') IS NOT NULL,
+              EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('\(name)'))
+            """
+        )
+        guard try found.first?.isTrue(0) == true else { return try run("CREATE SCHEMA \(name)") }
+        guard try found.first?.isTrue(1) == false else {
+            throw JournalFault(.notEmpty, "the schema \(name) holds something already")
+        }
     }
 
     /// Adds items of the vault, in their order.

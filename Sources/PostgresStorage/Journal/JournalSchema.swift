@@ -32,8 +32,19 @@ package struct JournalSchema: Sendable, Hashable {
         case damaged = "EL004"
     }
 
-    /// Makes everything, in a transaction that the caller begins and ends.
-    var creation: [String] { ["CREATE SCHEMA \(name)"] + tables + functions }
+    /// Makes everything in the schema, in a transaction that the caller begins and ends.
+    var creation: [String] { tables + functions }
+
+    /// Removes it in the same way; the schema stays, and whose it is.
+    var removal: [String] {
+        let tables = ["ledger", "batch", "vault_item", "vault_keys", "checkpoint", "held", "node"]
+            .map { "\(name).\($0)" }
+        return [
+            // With its table the row goes, and with the row whatever returns it.
+            "DROP TABLE IF EXISTS \(tables.joined(separator: ", ")) CASCADE",
+            "DROP FUNCTION IF EXISTS \(name).require_synchronous()",
+        ]
+    }
 
     private var tables: [String] {
         [

@@ -32,18 +32,7 @@ extension TimelineChart {
             }
         )
         let features = answer.features.map { feature in
-            Lane(
-                label: feature.name,
-                bars: feature.value.compactMap { stretch in
-                    BarKind(reason: stretch.value).map {
-                        Bar(
-                            kind: $0,
-                            value: stretch.value.rawValue,
-                            interval: Interval(start: stretch.start, end: stretch.end)
-                        )
-                    }
-                }
-            )
+            Lane(label: feature.name, bars: bars(feature.value, from: start(answer)))
         }
         let purchases = answer.statuses.map { purchase in
             Lane(
@@ -60,6 +49,24 @@ extension TimelineChart {
             )
         }
         return [tier] + features + purchases + others(answer.stretches)
+    }
+
+    /// The first instant that an answer names, T among them.
+    private static func start(_ answer: TimelineAnswer) -> Instant {
+        answer.events.reduce(answer.question.at) { min($0, $1.time, $1.recordedAt) }
+    }
+
+    /// Why a feature is allowed, from an instant on.
+    private static func bars(_ stretches: [ReasonStretch], from start: Instant) -> [Bar] {
+        var bars: [Bar] = []
+        for (index, stretch) in stretches.enumerated() {
+            guard let kind = BarKind(reason: stretch.value) else { continue }
+            var interval = Interval(start: stretch.start, end: stretch.end)
+            // The first stretch begins with the first change: what the first catalog has free was so before (K1).
+            if index == 0, kind == .free { interval.start = min(start, stretch.start) }
+            bars.append(Bar(kind: kind, value: stretch.value.rawValue, interval: interval))
+        }
+        return bars
     }
 
     /// Grants and trials, each a lane.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLog
 import LMDBStorage
 import LedgerOperations
 
@@ -16,6 +17,10 @@ struct ContinuationOptions: ParsableArguments {
     func validate() throws {
         guard continues == (origin != nil) else {
             throw ValidationError("--continue and --origin go together")
+        }
+        // Before anything is made.
+        guard origin.map(NoteName.isValid) ?? true else {
+            throw ValidationError("--origin: a log's name has no space and no plus")
         }
     }
 

@@ -39,6 +39,19 @@ struct Invocation {
     }
 }
 
+extension OperationFault {
+    /// Does something in a directory that may be another than the ledger's, and names it in what fails there.
+    static func naming<Value>(_ directory: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            var fault = OperationFault(telling: error, ofLedgerAt: directory)
+            fault.place = fault.place ?? directory
+            throw fault
+        }
+    }
+}
+
 extension AuditChild {
     /// This program.
     static let own = AuditChild(program: "/proc/self/exe")

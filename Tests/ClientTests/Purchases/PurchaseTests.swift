@@ -124,6 +124,8 @@ struct `A purchase` {
         #expect(second.gate.isOpen("export") == isOpen)
         // The server's word, once seen, wins: it was given back.
         setup.server.isAway = false
+        setup.server.answer("/snapshot", nil)
+        setup.server.set(until: end, at: setup.time.now)
         await second.retry()
         #expect(!second.gate.isOpen("export"))
         await second.stop()

@@ -1,7 +1,9 @@
+import DurableFiles
 import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
+import Glibc
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
@@ -132,6 +134,93 @@ struct `A backup` {
                 let (size, note) = (try open.questions.size(), try open.prover.checkpoint())
                 #expect(size == 10 && note.contains("ledger.example/again"))
             }
+            // Nor beside a server, for an export; the one under a new name is the control.
+            func planned(_ place: String) throws -> ExportPlan {
+                try ledger.open(at: place, isReadOnly: true) {
+                    try $0.exporter.exportPlan(of: 0..<2, redaction: .all, formats: [.ndjson])
+                }
+            }
+            let fault = #expect(throws: LedgerFault.self) { try planned(shorter) }
+            #expect(fault?.code == .shortened)
+            #expect(try planned(again).checkpoint.contains("ledger.example/again"))
+        }
+    }
+
+    // It stands before its first event does, which may be refused, or whose writer stopped.
+    @Test func `that goes on under a new name says where it came from before anything else`()
+        throws
+    {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place)
+            let new = ledger.folder + "/new"
+            var behind = FileLedger.options
+            behind.clock = { Instant(milliseconds: 0) }
+            let restore = try LedgerRestore(from: place, cut: .size(9))
+            let fault = #expect(throws: OperationFault.self) {
+                try restore.write(
+                    into: new,
+                    masterKey: FileLedger.masterKey,
+                    as: Continuation(named: "ledger.example/again", opening: behind)
+                )
+            }
+            #expect(fault?.message.contains("the new ledger stands") == true)
+            #expect(try ledger.size(at: new) == 9)
+            _ = try ledger.importing([FileLedger.grant("late")], into: new)
+            try ledger.open(at: new) { open in
+                let size = try open.questions.size()
+                let first = try #require(try open.questions.event(at: 9)).event.data[.detail]
+                guard case .text(let words)? = first else {
+                    Issue.record("\(String(describing: first))")
+                    return
+                }
+                // Once, however often it is opened.
+                #expect(size == 11 && words.contains(", checkpoint 21 "))
+            }
+        }
+    }
+
+    /// When the last backup of a ledger was made, as its figures have it.
+    private static func lastBackup(of ledger: FileLedger) throws -> Instant? {
+        try ledger.openWithFiles {
+            LedgerFigures(of: $0, at: ledger.path, archive: nil).lastBackup
+        }
+    }
+
+    // One that fails every night is none.
+    @Test func `is made once it is whole, and an erasure finds it before`() throws {
+        try Self.filled { ledger, place in
+            // A folder stands where the vault's copy is written.
+            let journal = place + "/vault/journal.new/x"
+            try FileManager.default.createDirectory(
+                atPath: journal,
+                withIntermediateDirectories: true
+            )
+            #expect(throws: (any Error).self) { try Self.backUp(ledger, place) }
+            #expect(try BackupList.read(ledgerPath: ledger.path).own.map(\.path) == [place])
+            #expect(try Self.lastBackup(of: ledger) == nil)
+            try FileManager.default.removeItem(atPath: place + "/vault/journal.new")
+            _ = try Self.backUp(ledger, place)
+            let made = try #require(try Self.lastBackup(of: ledger))
+            try FileManager.default.createDirectory(
+                atPath: journal,
+                withIntermediateDirectories: true
+            )
+            #expect(throws: (any Error).self) { try Self.backUp(ledger, place) }
+            #expect(try Self.lastBackup(of: ledger) == made)
+        }
+    }
+
+    @Test func `is not written by two at once`() throws {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place)
+            let lock = try #require(try DurableFile.lock(place + "/vault/.lock"))
+            let fault = #expect(throws: ArchiveFault.self) {
+                try Self.backUp(ledger, place, log: false)
+            }
+            #expect(fault?.code == .locked)
+            // The control
+            close(lock)
+            _ = try Self.written(Self.backUp(ledger, place, log: false))
         }
     }
 

@@ -127,6 +127,21 @@ struct `A look at a ledger` {
         }
     }
 
+    // Z6
+    @Test func `finds an erasure that is not finished`() throws {
+        try Self.healthy { ledger, _ in
+            try Data().write(to: URL(filePath: ledger.path + "/vault/erasure"))
+            var checkup = Checkup(
+                ofLedgerAt: ledger.path,
+                Settings(),
+                Machine(),
+                at: SystemClock.now()
+            )
+            try checkup.lookAtDirectory(nil)
+            #expect(checkup.answer.findings.map(\.code) == [.erasureUnfinished])
+        }
+    }
+
     @Test func `finds who writes, and a server that does not answer`() throws {
         try Self.healthy { ledger, _ in
             func codes() -> [Finding.Code] {

@@ -125,6 +125,27 @@ struct `An export's folder` {
         }
     }
 
+    // Whoever made it may have made lines that no record has.
+    @Test func `hands out no line that is longer than any of its kind`() throws {
+        try withTemporaryFolder { folder in
+            let name = ExportFile.proofs
+            let long = String(repeating: "[", count: 17 << 20)
+            let lines = "\(long)\n{}\n"
+            let bundle = [long, "{}"].map { #"{"file":"\#(name)","line":\#($0)}"# + "\n" }.joined()
+            try Data(lines.utf8).write(to: URL(filePath: folder + "/" + name))
+            try Data(bundle.utf8).write(to: URL(filePath: folder + "/bundle"))
+            let sources: [any ExportSource] = [
+                ExportFiles(path: folder), ExportBundle(path: folder + "/bundle"),
+            ]
+            for source in sources {
+                let lines = try #require(try source.lines(name))
+                #expect(try lines.next() == [])
+                #expect(try lines.next() == Array("{}".utf8))
+                #expect(try lines.next() == nil)
+            }
+        }
+    }
+
     @Test func `is not said to be whole where its plan cannot be read`() throws {
         try Self.filled { ledger, output in
             try Self.export(ledger, output)
@@ -136,6 +157,40 @@ struct `An export's folder` {
                 try ledger.open { try ExportRun(resuming: output, of: $0, at: ledger.path) }
             }
             #expect(fault?.code == ELOOP)
+        }
+    }
+
+    /// Whether each line of the ledger's list says that an export has begun, and no more.
+    private static func begun(_ ledger: FileLedger) throws -> [Bool] {
+        let text = try String(contentsOfFile: ledger.path + "/exports.ndjson", encoding: .utf8)
+        return try text.split(separator: "\n").map {
+            try JSONValue(parsing: Array($0.utf8))["manifest"]?.isNull ?? false
+        }
+    }
+
+    // An erasure names it from its first byte on, and goes on naming it.
+    @Test func `is noted by whoever goes on with it, and whole only once that is noted`() throws {
+        try Self.filled { ledger, output in
+            let plan = try ledger.open { try Self.plan($0, [.ndjson]) }
+            let list = ledger.path + "/exports.ndjson"
+            try ledger.open { open in
+                _ = try ExportRun(plan, into: output, of: open, at: ledger.path)
+                // Who was stopped had not noted it.
+                try FileManager.default.removeItem(atPath: list)
+                let run = try ExportRun(resuming: output, of: open, at: ledger.path)
+                #expect(try Self.begun(ledger) == [true])
+                try FileManager.default.removeItem(atPath: list)
+                // The list cannot be written to.
+                try FileManager.default.createDirectory(
+                    atPath: list,
+                    withIntermediateDirectories: true
+                )
+                #expect(throws: (any Error).self) { try run.write() }
+                try FileManager.default.removeItem(atPath: list)
+                _ = try ExportRun(resuming: output, of: open, at: ledger.path).write()
+            }
+            #expect(try Self.begun(ledger) == [true, false])
+            #expect(try ExportCheckAnswer(ExportFiles(path: output), key: nil).isOK)
         }
     }
 

@@ -24,6 +24,7 @@ struct `A fault that a command tells` {
         (LedgerOpenFault(.recovering, "no"), "recovering", 75, true),
         (LedgerOpenFault(.damaged, "no"), "damaged", 3, true),
         (LedgerOpenFault(.treeLost, "no"), "tree_lost", 3, true),
+        (LedgerOpenFault(.sameOrigin, "no"), "usage", 64, false),
         (LogStorageFault(.full, "no"), "storage_full", 74, false),
         (LogStorageFault(.outcomeUnknown, "no"), "outcome_unknown", 74, false),
         (LogStorageFault(.damaged, "no"), "damaged", 3, false),

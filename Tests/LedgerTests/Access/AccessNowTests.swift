@@ -43,6 +43,32 @@ struct `Access now` {
         }
     }
 
+    // Z15: what was written names what the catalog in force sells, though another one gives the same.
+    @Test func `is not kept beyond the next catalog`() async throws {
+        try await ScratchLedger.with { scratch in
+            let unlocks = #""unlocks":{"features":["export"]}"#
+            try publish(unlocks, scratch, day: 1, id: "a")
+            let policy = #","policy":{"claim":"transfer"}"#
+            try publish(unlocks, scratch, day: 10, id: "b", more: policy)
+            try own("non_consumable", scratch)
+            let questions = scratch.ledger.questions
+            func isKept(at now: Instant) throws -> Bool {
+                try questions.cachedAccess(of: "ann", environment: .production, at: now) != nil
+            }
+            let folded = try questions.foldAccess(
+                of: "ann",
+                environment: .production,
+                at: Sample.day(9),
+                isWritten: true
+            )
+            #expect(folded.validUntil == nil && folded.holdsUntil == Sample.day(10))
+            let before = Sample.day(10).advanced(byMilliseconds: -1)
+            #expect(try isKept(at: before) && !isKept(at: Sample.day(10)))
+            // The last one holds for good.
+            #expect(try can(scratch, at: Sample.day(10)) && isKept(at: Sample.day(90)))
+        }
+    }
+
     // P12: a catalog that comes later moves the ends of stretches that were remembered.
     @Test func `follows a catalog that changes the leeway`() async throws {
         try await ScratchLedger.with { scratch in

@@ -188,6 +188,61 @@ struct `A decision at append` {
         }
     }
 
+    // T3: what is asked for while the clock stands a little behind the log counts behind what was asked before.
+    @Test func `counts though the clock was put back`() async throws {
+        try await Self.withCatalog(policy: "transfer") { scratch in
+            let appender = try scratch.ledger.appender
+            let (before, purchase) = (scratch.clock.now, Self.purchase)
+            _ = try appender.record(
+                Sample.submissions([Sample.purchaseLine("b", "app_store/1")])
+            )
+            _ = try appender.grant(
+                "g",
+                to: "ann",
+                features: [],
+                tier: "pro",
+                expiresAt: nil,
+                reason: nil,
+                Self.request("g")
+            )
+            _ = try appender.claim(purchase, for: "ann", Self.request("1"))
+            _ = try appender.publish(
+                Sample.catalog(policy: "transfer", count: 5),
+                effective: nil,
+                Self.request("other")
+            )
+            scratch.clock.now = before.advanced(byMilliseconds: -50_000)
+            _ = try appender.withdraw("g", from: "ann", Self.request("w"))
+            _ = try appender.claim(purchase, for: "bob", Self.request("2"))
+            _ = try appender.publish(
+                Sample.catalog(policy: "transfer", count: 7),
+                effective: nil,
+                Self.request("corrected")
+            )
+            let later = before.advanced(byMilliseconds: 60_000)
+            let (ann, bob) = (
+                try scratch.show("ann", at: later), try scratch.show("bob", at: later)
+            )
+            #expect(ann["tier"]?.string == "free" && ann["purchases"]?.array?.count == 0)
+            #expect(bob["purchases"]?.array?.count == 1)
+            #expect(bob["features"]?["scan"]?["limit"]?["remaining"]?.integer == 7)
+        }
+    }
+
+    // Row 2.3: the same of a claim that comes with what the store says.
+    @Test func `counts though the clock was put back, with a transaction, too`() async throws {
+        try await Self.withCatalog(policy: "transfer") { scratch in
+            let appender = try scratch.ledger.appender
+            let before = scratch.clock.now
+            _ = try appender.restore([SampleTransaction.make()], for: "ann", Self.request("1"))
+            scratch.clock.now = before.advanced(byMilliseconds: -50_000)
+            _ = try appender.restore([SampleTransaction.make()], for: "bob", Self.request("2"))
+            let later = before.advanced(byMilliseconds: 60_000)
+            #expect(try scratch.show("ann", at: later)["purchases"]?.array?.count == 0)
+            #expect(try scratch.show("bob", at: later)["purchases"]?.array?.count == 1)
+        }
+    }
+
     // E1: what is asked for is compared, also where it would be refused by now
     @Test func `takes no refused request for a repeat of another one`() async throws {
         try await Self.withCatalog { scratch in

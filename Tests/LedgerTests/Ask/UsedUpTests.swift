@@ -119,6 +119,74 @@ struct `A feature that is used up` {
             }
             #expect(answer.summary.contains("used up"), "\(answer.summary)")
             #expect(answer.access.refusal == .usedUp)
+            // The control of the next: access goes on behind the reset.
+            #expect(answer.wouldChange.first?.kind == .limitReset)
+            #expect(answer.wouldChange.first?.isEnough == true)
+        }
+    }
+
+    // C5: uses that count anew open nothing that is closed, nor what closes before they do.
+    @Test(arguments: [(30, true), (90, false)])
+    func `is explained as such only while it is open`(
+        _ minutes: Int64,
+        _ isOpen: Bool
+    ) async throws {
+        try await ScratchLedger.with { scratch in
+            let (ledger, now) = (scratch.ledger, scratch.clock.now)
+            _ = try ledger.appender.publish(
+                Sample.json(
+                    """
+                    {"tiers":["free","pro"],"products":[],"features":[{"id":"scan","level":"pro",
+                     "limits":{"free":{"perPeriod":{"count":1,"period":"day","timeZone":"UTC"}}}}]}
+                    """
+                ),
+                effective: Sample.newYear,
+                Self.request("catalog")
+            )
+            _ = try ledger.appender.grant(
+                "g",
+                to: "ann",
+                features: ["scan"],
+                tier: nil,
+                expiresAt: now.advanced(byMilliseconds: 3_600_000),
+                reason: nil,
+                Self.request("g")
+            )
+            let used = try ledger.appender.use(
+                "scan",
+                by: "ann",
+                amount: nil,
+                unit: nil,
+                Self.request("u")
+            )
+            guard case .appended = used.receipt else { throw Unexpected(used) }
+            let at = now.advanced(byMilliseconds: minutes * 60_000)
+            let outcome = try ledger.questions.explain("scan", Self.question(at: at))
+            guard case .explained(let answer) = outcome else {
+                Issue.record("the catalog lists the feature")
+                return
+            }
+            #expect(answer.access.isAllowed == isOpen)
+            #expect(answer.access.limit?.remaining == 0)
+            #expect(answer.steps.contains { $0.effect.kind == .usedUp } == isOpen)
+            let resets = answer.wouldChange.filter { $0.kind == .limitReset }
+            #expect(resets.map(\.isEnough) == (isOpen ? [false] : []))
+        }
+    }
+
+    @Test func `is near a mistyped name once, however many catalogs list it`() async throws {
+        try await Self.with { scratch, now in
+            _ = try scratch.ledger.appender.publish(
+                Sample.catalog(count: 3),
+                effective: nil,
+                Self.request("again")
+            )
+            let outcome = try scratch.ledger.questions.explain("scam", Self.question(at: now))
+            guard case .unknownFeature(let near) = outcome else {
+                Issue.record("no catalog lists the feature")
+                return
+            }
+            #expect(near == ["scan"])
         }
     }
 }

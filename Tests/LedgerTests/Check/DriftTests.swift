@@ -97,6 +97,39 @@ struct `A drift check` {
         #expect(customers > 200 && cached > 20, "there was something to compare")
     }
 
+    // Z15: from an instant on another catalog says what is sold.
+    @Test func `of answers that a catalog overtook finds nothing`() async throws {
+        try await Self.with { scratch in
+            let ledger = scratch.ledger
+            let lines = Sample.ownedPurchase("old", "app_store/old", until: "\(Sample.day(10))")
+            _ = try ledger.appender.record(Sample.submissions(lines))
+            let more = #"{"id":"pro.year","kind":"auto_renewable","unlocks":{"tier":"pro"}},"#
+            let document = try Sample.catalog().description
+                .replacing(#""products":["#, with: #""products":["# + more)
+            let hour: Int64 = 3_600_000
+            _ = try ledger.appender.publish(
+                Sample.json(document),
+                effective: Self.at.advanced(byMilliseconds: hour),
+                Request(id: "d", source: Source.catalog, environment: .production)
+            )
+            let asked = try ledger.questions.foldAccess(
+                of: "old",
+                environment: .production,
+                at: Self.at,
+                isWritten: true
+            )
+            #expect(!asked.allows("export"))
+            for (passed, cached) in [(hour - 1, 1), (hour, 0)] {
+                let report = try ledger.auditor.drift(
+                    of: CustomerSample(count: nil),
+                    environment: .production,
+                    at: Self.at.advanced(byMilliseconds: passed)
+                )
+                #expect(report.isOK && report.cached == cached, "\(report.answer)")
+            }
+        }
+    }
+
     // What is recorded meanwhile is no drift: an alert that is false is worse than none.
     @Test func `tells of nothing while events come in and answers are asked for`() async throws {
         try await ScratchLedger.with { scratch in

@@ -34,6 +34,20 @@ struct `The command import` {
         }
     }
 
+    @Test func `lists for people what it goes on behind, with its line and path`() async throws {
+        try await CommandLedger.with { ledger in
+            let file = try ledger.file("lines", Self.before + "\n{}\n" + Self.after + "\n")
+            let words = ["import", file, "--ledger", ledger.path]
+            let skipped = try await EntitleCommand.run(words + ["--on-error", "skip"])
+            #expect(skipped.code == 0, "\(skipped.errors)")
+            #expect(skipped.output.contains("\(file):2: specversion: "), "\(skipped.output)")
+            // The control: where it stops, the fault says so.
+            let stopped = try await EntitleCommand.run(words)
+            #expect(stopped.code == 65 && !stopped.output.contains("specversion"))
+            #expect(stopped.errors.contains("line 2: specversion"), "\(stopped.errors)")
+        }
+    }
+
     // Z6, several machines: an erasure elsewhere would not reach it
     @Test func `keeps no refused line on one machine of several`() async throws {
         try await CommandLedger.with { ledger in

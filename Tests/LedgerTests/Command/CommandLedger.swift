@@ -11,6 +11,13 @@ struct CommandLedger {
     /// A directory of the test's own; the ledger is in it.
     let folder: String
     var path: String { folder + "/ledger" }
+    /// Its log's name in checkpoints.
+    var origin: String {
+        get throws {
+            let manifest = try Data(contentsOf: URL(filePath: path + "/ledger.json"))
+            return try #require(JSONValue(parsing: Array(manifest))["origin"]?.string)
+        }
+    }
 
     /// Lends a ledger as `entitle init --catalog` makes it, with the sample catalog; removed when the
     /// body ends.

@@ -53,7 +53,7 @@ struct `A dry run` {
     }
 
     @Test(arguments: [
-        (["withdraw", "ann", "none"], 4, "unknown_grant"), (["use", "ann", "export2"], 4, ""),
+        (["withdraw", "ann", "none"], 4, "unknown_grant"), (["use", "ann", "export2"], 64, ""),
         (["claim", "ann", "app_store/2"], 4, "claimed_by_another"),
         (["trial", "ann", "month"], 4, "unknown_trial"),
     ])

@@ -94,6 +94,29 @@ struct `The command exports` {
         }
     }
 
+    // Z6: events of the new owner name the former one
+    @Test func `what an erasure of a former owner names`() async throws {
+        try await Self.with { ledger, output in
+            try ledger.record(Sample.ownedPurchase("bob-12", "app_store/2"))
+            let (moved, other) = (ledger.folder + "/moved", ledger.folder + "/other")
+            let transfer = ["transfer", "app_store/1", "--to", "eve-12"]
+            let transferred = try await ledger.run(transfer + ["--reason", "ticket 12"])
+            #expect(transferred.code == 0, "\(transferred)")
+            for (customer, place) in [("eve-12", moved), ("bob-12", other)] {
+                let made = try await ledger.run(
+                    ["export", "--customer", customer, "--output", place]
+                )
+                #expect(made.code == 0, "\(made)")
+            }
+            let erased = try await ledger.run(["erase", "ann-12", "--confirm", "ann-12"])
+            #expect(erased.code == 0, "\(erased)")
+            // The control: an export that names her nowhere is not told.
+            let named = erased.json?["receipt"]?["exports"]?.array?.compactMap { $0.string }
+            #expect(named?.count == 1, "\(erased)")
+            #expect(named?.first?.hasSuffix("/moved") == true, "\(erased)")
+        }
+    }
+
     // Killed at any time: what stands whole is kept, the rest is written.
     @Test func `on from where it was stopped, outside of the ledger`() async throws {
         try await Self.with { ledger, output in

@@ -126,6 +126,10 @@ struct `The command answers` {
             #expect(unknown.problemCode == "unknown_feature")
             #expect(unknown.errors.contains("did you mean export?"), "\(unknown.errors)")
             #expect(unknown.output.isEmpty)
+            // Nor can it be used; what is near it the refusal says.
+            let unused = try await ledger.run(["use", "ann", "exprot"])
+            #expect(unused.code == 64 && unused.problemCode == "unknown_feature", "\(unused)")
+            #expect(unused.errors.contains("near it: export"), "\(unused.errors)")
             // Somebody unknown is no mistake.
             let stranger = try await ledger.run(["show", "nobody-yet"])
             #expect(stranger.code == 0)
@@ -251,6 +255,15 @@ struct `The command answers` {
                 let refused = try await ledger.run(["show", "--questions", "-"], input: bad)
                 #expect(refused.code == 65, "\(bad): \(refused.errors)")
                 #expect(refused.output.isEmpty, "\(bad)")
+            }
+            for (bad, why) in [
+                (#"{"customer":"a","customer":"b"}"#, "repeated member name at byte"),
+                ("\u{FEFF}{}", "expected a value at byte"), ("[]", "not a JSON object"),
+            ] {
+                let input = #"{"customer":"ann"}"# + "\n" + bad
+                let refused = try await ledger.run(["show", "--questions", "-"], input: input)
+                #expect(refused.problem?["title"]?.string?.hasPrefix(why) == true, "\(refused)")
+                #expect(refused.problem?["detail"]?.string == "line 2", "\(refused)")
             }
         }
     }

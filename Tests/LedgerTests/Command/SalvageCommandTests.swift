@@ -121,6 +121,19 @@ struct `A salvage by the command` {
         }
     }
 
+    // One name and key would sign two histories.
+    @Test func `goes on under no name that the log has`() async throws {
+        try await Self.backedUp { ledger, _ in
+            let new = ledger.path + "-new"
+            let words = ["salvage", "--into", new, "--continue", "--origin"]
+            let refused = try await ledger.run(words + [ledger.origin])
+            #expect(refused.code == 64, "\(refused)")
+            #expect(!FileManager.default.fileExists(atPath: new))
+            let rescued = try await ledger.run(words + ["ledger.example/again"])
+            #expect(rescued.code == 0, "the control: \(rescued)")
+        }
+    }
+
     @Test func `takes no other ledger's keys`() async throws {
         try await Self.backedUp { ledger, _ in
             try await CommandLedger.with { other in

@@ -40,6 +40,25 @@ struct `A timeline, from the command` {
         }
     }
 
+    // K1: before the first catalog the first one is in force, which came into force later than this.
+    @Test func `draws what is free from the first event on, as it was allowed then`() async throws {
+        try await CommandLedger.with { ledger in
+            let use = #"{"useId":"u","featureId":"scan"}"#
+            try ledger.record([Sample.line("u", "usage.recorded", "customer/ann", data: use)])
+            let asked = try await ledger.run(["can", "ann", "scan", "--at", "2026-01-05"])
+            #expect(asked.code == 0, "\(asked)")
+            let answer = try #require(try await ledger.run(["timeline", "ann"]).json)
+            let timeline = try TimelineAnswer.fields.read(answer)
+            // The control: the answer's stretches begin with the first change.
+            let scan = try #require(timeline.features.first { $0.name == "scan" })
+            #expect(try #require(scan.value.first).start > Sample.day(5))
+            let lanes = TimelineChart(timeline).lanes
+            let free = try #require(lanes.first { $0.label == "scan" }?.bars.first)
+            #expect(free.interval.start == Sample.newYear && free.interval.end == nil)
+            #expect(lanes.first { $0.label == "export" }?.bars.isEmpty == true)
+        }
+    }
+
     // T1, T3: imported now, months after all of it held.
     @Test func `marks what was learned of late`() async throws {
         try await Self.with { ledger in

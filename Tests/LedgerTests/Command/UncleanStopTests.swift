@@ -47,7 +47,7 @@ struct `After a writer that was stopped` {
             #expect(outcome.code == 3, "\(outcome)")
             #expect(outcome.problemCode == "damaged")
             let title = outcome.problem?["title"]?.string
-            #expect(title?.hasPrefix("the last writer was stopped") == true, "\(outcome.errors)")
+            #expect(title?.hasPrefix("the last command that wrote") == true, "\(outcome.errors)")
             #expect(FileManager.default.fileExists(atPath: mark))
         }
     }

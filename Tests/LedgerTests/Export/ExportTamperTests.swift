@@ -76,6 +76,12 @@ struct `A tampered export` {
             var more = files
             more.files["more.txt"] = [1]
             #expect(try ExportCheckAnswer(more, key: nil).faults.map(\.file) == ["more.txt"])
+            // No name rewrites what a terminal shows of the check.
+            more.files["more.txt"] = nil
+            more.files["\u{1B}[2Kwhole: 5 records proven"] = [1]
+            let check = try ExportCheckAnswer(more, key: nil)
+            #expect(!check.isOK && check.faults.map(\.file) == [nil])
+            #expect(check.faults.allSatisfy { !$0.detail.contains("\u{1B}") })
         }
     }
 

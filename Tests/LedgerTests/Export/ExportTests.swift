@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LMDBStorage
 import LedgerAPI
 import ModelSupport
 import Stores
@@ -59,6 +60,51 @@ struct `An export` {
             }
             #expect(explained == ["export", "scan"])
             #expect(try files.json("proofs.ndjson").count == expected.count)
+        }
+    }
+
+    // C1, C2: what a transfer takes, and a name that was another's before, bring nobody else's with them.
+    @Test func `holds nobody else's names, purchases and events`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            func line(_ type: String, _ customer: String, _ data: String) -> String {
+                Sample.line("\(type)-\(customer)", type, "customer/" + customer, data: data)
+            }
+            let (alice, bob, carol) = ("alice-of-export", "bob-of-export", "carol-of-export")
+            let alias = #"{"alias":"anon-of-export"}"#
+            var lines = Sample.ownedPurchase(bob, "app_store/1")
+            lines += [
+                line("customer.transferred", alice, #"{"from":["\#(bob)"]}"#),
+                line("customer.linked", alice, alias), line("customer.linked", carol, alias),
+            ]
+            lines += Sample.ownedPurchase(bob, "app_store/2")
+            lines += Sample.ownedPurchase(carol, "app_store/3")
+            _ = try ledger.appender.record(Sample.submissions(lines))
+            let export = try ledger.exporter.export(
+                ledger.exporter.exportPlan(
+                    of: ExportSample.question(try #require(CustomerID(alice))),
+                    redaction: .none,
+                    formats: [.ndjson]
+                ),
+                reading: StoredEvidenceNames()
+            )
+            let files = try ExportInMemory(export)
+            let identity = try #require(files.json("identity.json").first)
+            func names(_ member: String) -> [String?]? {
+                identity[member]?.array?.map { $0["name"]?.string }
+            }
+            #expect(names("names") == [alice])
+            #expect(names("purchases") == ["app_store/1"])
+            // Whose claim is among the events is noted, so that an erasure names the export (Z6).
+            let named = try export.namedStreams()
+            let former = try scratch.directory.vault.stream(
+                of: StreamName(environment: 0, subject: "customer/\(bob)")
+            )
+            #expect(named.contains(try #require(former)))
+            let events = try files.json("events.ndjson")
+            // Claimed by bob, taken by her, and her link while it was in force.
+            let sequences = events.compactMap { $0["sequence"]?.string.flatMap { UInt64($0) } }
+            #expect(sequences == [0, 1, 2, 3, 4])
         }
     }
 

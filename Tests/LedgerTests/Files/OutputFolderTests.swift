@@ -34,6 +34,17 @@ struct `A folder that is written to` {
                 let outcome = try await ledger.run(words)
                 #expect(outcome.code == 73, "\(words): \(outcome)")
             }
+            // Which one is meant is said.
+            for (words, place) in [
+                (["backup", theirs], theirs), (["restore", backup, "--into", theirs], theirs),
+                (["restore", backup, "--into", full], full),
+                (["restore", ledger.path, "--into", ledger.folder + "/new"], ledger.path),
+            ] {
+                let refused = try await ledger.run(words)
+                #expect(refused.problem?["detail"]?.string == place, "\(words): \(refused)")
+            }
+            let made = try await EntitleCommand.run(["init", "--ledger", theirs, "--json"])
+            #expect(made.code == 73 && made.problem?["detail"]?.string == theirs, "\(made)")
             #expect(try Self.text(theirs) == "theirs")
             #expect(try manager.contentsOfDirectory(atPath: full) == ["events.ndjson"])
             // The control: an empty folder at the end of a link is as good as one.

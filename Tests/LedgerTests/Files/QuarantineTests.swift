@@ -102,6 +102,57 @@ struct `The quarantine` {
         }
     }
 
+    // Who destroys a day is stopped when its key is gone.
+    @Test func `begins a day anew of which the key was destroyed, and not yet the items`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            var quarantine = try opened(folder)
+            try quarantine.add([[1]], day: day)
+            DurableFile.remove(folder + "/quarantine/\(day).key")
+            #expect(try quarantine.days() == [day], "it is found, and destroyed in time")
+            #expect(try quarantine.items(of: day) == [])
+            try quarantine.add([[2]], day: day)
+            #expect(try quarantine.items(of: day) == [[2]])
+        }
+    }
+
+    // Where nobody imports any more nobody has its master key at hand either.
+    @Test func `destroys a day once it is too old, without its key`() async throws {
+        try await withScratchDirectory { folder in
+            // The last millisecond of 2026-06-29, thirty days later.
+            let end: Int64 = 1_782_777_599_999
+            try Quarantine.destroyOld(ledgerPath: folder, now: end)
+            #expect(!DurableFile.exists(folder + "/quarantine.lock"), "there is nothing to look at")
+            do {
+                var quarantine = try opened(folder)
+                try quarantine.add([[1]], day: day)
+                #expect { try Quarantine.destroyOld(ledgerPath: folder, now: end + 1) } throws: {
+                    ($0 as? LedgerOpenFault)?.code == .locked
+                }
+            }
+            try Quarantine.destroyOld(ledgerPath: folder, now: end)
+            #expect(try names(folder) == ["\(day).items", "\(day).key"])
+            try Quarantine.destroyOld(ledgerPath: folder, now: end + 1)
+            #expect(try names(folder).isEmpty)
+        }
+    }
+
+    @Test func `is looked through whenever the ledger is opened for writing`() async throws {
+        try await withScratchDirectory { folder in
+            // By its clock it is 1970.
+            let place = try StreamPlace(folder)
+            defer { place.directory.close() }
+            try DurableFile.makeFolder(place.path + "/quarantine")
+            for day in ["1969-11-30", "1969-12-31"] {
+                try DurableFile.replace(place.path + "/quarantine/\(day).items", with: [0])
+            }
+            #expect(try names(place.path).count == 2)
+            try place.reopen()
+            #expect(try names(place.path) == ["1969-12-31.items"])
+        }
+    }
+
     @Test func `passes over files that are no part of a day`() async throws {
         try await withScratchDirectory { folder in
             var quarantine = try opened(folder)

@@ -81,6 +81,11 @@ struct KeepCommandTests {
                 "restore", place, "--into", new, "--until-sequence", "200", "--continue",
             ]
             #expect(try await ledger.run(restore).code == 64)
+            // One name and key that sign two histories, and one that no checkpoint can have.
+            for refused in try [ledger.origin, "bad name+"] {
+                #expect(try await ledger.run(restore + ["--origin", refused]).code == 64)
+                #expect(!FileManager.default.fileExists(atPath: new))
+            }
             let restored = try await ledger.run(restore + ["--origin", "ledger.example/again"])
             #expect(restored.code == 0, "\(restored.errors)")
             let key = ["ENTITLE_KEY_FILE": ledger.path + "/key"]

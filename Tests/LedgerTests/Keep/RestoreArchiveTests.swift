@@ -80,7 +80,8 @@ private struct KeptLedger {
                 manifest: try #require(try reader.manifest()),
                 vault: vault,
                 published: identity == nil ? plan.published : nil,
-                loss: plan.loss
+                loss: plan.loss,
+                signed: restore.checkpoint
             ),
             masterKey: Self.masterKey,
             as: identity
@@ -204,7 +205,6 @@ struct `A restored ledger` {
                 let signed = try scratch.directory.log.lastCheckpoint()
                 let note = try SignedNote.parse(try #require(signed).note)
                 let old = try Checkpoint(note.verified(by: [scratch.ledger.prover.verifierKey]))
-                try ledger.appender.noteContinuation(of: old.origin, checkpoint: old, gaps: [])
                 let first = try #require(try ledger.questions.event(at: cut)).event.data[.detail]
                 let named = "origin \(old.origin), checkpoint \(old.size) \(old.root.base64), "
                 #expect(first == .text(named + "lost nothing"))

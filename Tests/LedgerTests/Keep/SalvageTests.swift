@@ -305,6 +305,27 @@ struct `A salvage` {
         }
     }
 
+    // It would be copied into itself, and that copy, too.
+    @Test func `refuses a directory within the damaged ledger's, by whatever path`() async throws {
+        try await Self.filled { scratch in
+            try scratch.close()
+            let link = scratch.path + "-link"
+            try FileManager.default.createSymbolicLink(
+                atPath: link,
+                withDestinationPath: scratch.path + "/views"
+            )
+            for place in [scratch.path + "/new", scratch.path + "/a/b", link + "/new"] {
+                let fault = #expect(throws: LedgerOpenFault.self) {
+                    _ = try Self.rescue(scratch.path, into: place)
+                }
+                #expect(fault?.code == .cannotCreate)
+                #expect(!FileManager.default.fileExists(atPath: place))
+            }
+            // The control
+            #expect(try Self.rescue(scratch.path, into: scratch.path + "-rescued").isWhole)
+        }
+    }
+
     @Test func `refuses a directory that holds something, and another key`() async throws {
         try await Self.filled { scratch in
             try scratch.close()

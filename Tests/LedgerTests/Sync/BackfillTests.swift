@@ -108,6 +108,31 @@ struct `A backfill` {
         }
     }
 
+    // row Z12: what strangers post, hour by hour, makes nobody forget how far the store was asked.
+    @Test func `is remembered whatever is refused since`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            _ = try await Self.run(story, scratch, api)
+            let before = try scratch.ledger.questions.size()
+            for _ in 0...Questions.storeEventLimit {
+                scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 3_600_000)
+                try scratch.ledger.appender.countRefusal(
+                    "bad_signature",
+                    of: Source.appStore,
+                    environment: .production
+                )
+            }
+            // The control: each was noted.
+            let noted = try scratch.ledger.questions.size() - before
+            #expect(noted > UInt64(Questions.storeEventLimit))
+            let through = try scratch.ledger.questions.completeThrough(
+                of: Source.appStore,
+                in: .production
+            )
+            #expect(through == Sample.day(120))
+        }
+    }
+
     /// An App Store that tells of a stretch longer than this, in milliseconds, in pages without end.
     private static func crowded(
         beyond length: Int64,

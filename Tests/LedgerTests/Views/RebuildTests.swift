@@ -96,6 +96,33 @@ struct `A rebuild` {
         }
     }
 
+    // What the old ones answer, new ones of a damaged log could not.
+    @Test func `of a damaged log leaves the views as they were`() async throws {
+        try await withScratchDirectory { folder in
+            let viewed = try ViewedLedger(folder + "/views")
+            try viewed.fill(customers: Self.customers, publishing: true)
+            func current() throws -> String {
+                try String(contentsOfFile: viewed.path + "/current", encoding: .utf8)
+            }
+            let before = try current()
+            let damaged = try viewed.open(
+                .init(record: { sequence, record in
+                    guard sequence == 31 else { return record }
+                    var record = record
+                    record[record.count - 10] ^= 1
+                    return record
+                })
+            )
+            #expect(throws: DecodingFault.self) { try damaged.auditor.rebuild() }
+            #expect(try current() == before)
+            try damaged.close()
+            let sound = try viewed.open()
+            _ = try sound.auditor.rebuild()
+            #expect(try current() != before, "the control")
+            try sound.close()
+        }
+    }
+
     // row 8.4
     @Test(arguments: Recovery.allCases)
     func `locks writers out and says so`(_ recovery: Recovery) async throws {

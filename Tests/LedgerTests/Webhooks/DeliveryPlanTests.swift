@@ -22,12 +22,16 @@ struct `A plan of deliveries` {
         )
     }
 
-    private static func plan(_ noticed: NoticedLedger) throws -> DeliveryPlan {
+    private static func plan(
+        _ noticed: NoticedLedger,
+        within bound: WaitingBound = WaitingBound()
+    ) throws -> DeliveryPlan {
         try #require(
             try DeliveryPlan(
                 of: noticed.webhook.id,
                 noticed.webhooks,
                 from: nil,
+                within: bound,
                 at: noticed.scratch.clock.now
             )
         )
@@ -39,7 +43,18 @@ struct `A plan of deliveries` {
         _ noticed: NoticedLedger,
         _ answer: (DeliveryPlan.Delivery) -> DeliveryAttempt
     ) throws -> [String] {
-        let plan = try plan(noticed)
+        var bound = WaitingBound()
+        return try send(noticed, within: &bound, answer)
+    }
+
+    /// The same by a worker that knows what became of earlier plans.
+    @discardableResult
+    private static func send(
+        _ noticed: NoticedLedger,
+        within bound: inout WaitingBound,
+        _ answer: (DeliveryPlan.Delivery) -> DeliveryAttempt
+    ) throws -> [String] {
+        let plan = try plan(noticed, within: bound)
         var (results, sent) = (DeliveryResults(), [String]())
         for lane in plan.lanes {
             for (place, delivery) in lane.enumerated() {
@@ -58,6 +73,7 @@ struct `A plan of deliveries` {
                 }
             }
         }
+        bound.note(results, of: plan, at: noticed.scratch.clock.now)
         try noticed.webhooks.keep(results, of: plan)
         return sent
     }
@@ -188,19 +204,62 @@ struct `A plan of deliveries` {
 
     // Whoever takes nothing holds nothing but a bounded number of deliveries; the rest is looked at later.
     @Test func `looks at nothing new while very much waits`() async throws {
-        let count = DeliveryPlan.waitingLimit + 100
+        let count = WaitingBound.least + 100
         try await Self.with((0..<count).map { "c\($0)" }) { noticed in
             let clock = noticed.scratch.clock
-            for _ in 0..<40 { try Self.send(noticed) { _ in Self.refused } }
+            var bound = WaitingBound()
+            for _ in 0..<40 { try Self.send(noticed, within: &bound) { _ in Self.refused } }
             let webhook = try #require(try noticed.webhooks.webhook(noticed.webhook.id))
             let waiting = try #require(webhook.waiting)
-            #expect(waiting >= DeliveryPlan.waitingLimit && waiting < count)
+            #expect(waiting >= WaitingBound.least && waiting < count)
             #expect(webhook.behind == UInt64(count - waiting))
             clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)
             var sent: Set<String> = []
-            for _ in 0..<40 { sent.formUnion(try Self.send(noticed) { _ in Self.taken }) }
+            for _ in 0..<40 {
+                sent.formUnion(try Self.send(noticed, within: &bound) { _ in Self.taken })
+            }
             #expect(sent.count == count)
             #expect(try noticed.webhooks.webhook(noticed.webhook.id)?.behind == 0)
+        }
+    }
+
+    // However much waits of customers whose messages are refused, everybody else is told; and of what waits no
+    // plan holds more than a part.
+    @Test func `goes on for others while very much of a few customers' waits`() async throws {
+        let (count, few) = (WaitingBound.least + 1, 10)
+        try await Self.with((0..<count).map { "refused-\($0 % few)" }) { noticed in
+            let (clock, id) = (noticed.scratch.clock, noticed.webhook.id)
+            var bound = WaitingBound()
+            func send() throws -> [String] {
+                try Self.send(noticed, within: &bound) { delivery in
+                    let text = String(decoding: delivery.message.body, as: UTF8.self)
+                    return text.contains("customer/refused") ? Self.refused : Self.taken
+                }
+            }
+            for _ in 0..<20 { _ = try send() }
+            #expect(try noticed.webhooks.webhook(id)?.waiting == count)
+            // It took nothing yet: a moment later it is tried whether it takes something.
+            try noticed.record([Self.grant("other", to: "bob")])
+            #expect(try send() == [])
+            clock.now = clock.now.advanced(byMilliseconds: 60_000)
+            #expect(try send() == (0..<few).map { "g\($0)" } + ["other"])
+            // From then on nothing waits for that.
+            try noticed.record([Self.grant("next", to: "bob")])
+            #expect(try send() == ["next"])
+            // What waits comes in its order, in parts.
+            clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)
+            let lanes = try Self.plan(noticed, within: bound).lanes
+            #expect(lanes.map(\.count) == Array(repeating: 64, count: few))
+            var sent: [Int] = []
+            for _ in 0..<5 {
+                sent += try Self.send(noticed) { _ in Self.taken }
+                    .compactMap { Int($0.dropFirst()) }
+            }
+            #expect(Set(sent).count == count && sent.count == count)
+            for customer in 0..<few {
+                let own = sent.filter { $0 % few == customer }
+                #expect(own == own.sorted())
+            }
         }
     }
 

@@ -76,6 +76,58 @@ struct `A notice` {
         }
     }
 
+    // A period stands in the log before its verdict: what the first takes, the second gives back (P3, P7).
+    // With 31 events before them a step would end between the two.
+    @Test(arguments: [0, 31])
+    func `is none where a renewal ends one period and begins the next`(others: Int) async throws {
+        try await NoticedLedger.with { noticed in
+            func draft(_ type: String, _ data: String, at time: Instant) throws -> EventDraft {
+                try Sample.event(type, type, "purchase/app_store/1", data: data, time: time).draft
+            }
+            func signal(_ id: String, at time: Instant) throws -> Submission {
+                let drafts = [
+                    try draft(
+                        "purchase.renewed",
+                        #"{"transactionId":"\#(id)","productId":"pro.month","#
+                            + #""productKind":"auto_renewable","expiresAt":"\#(Self.month)"}"#,
+                        at: time
+                    ),
+                    try draft(
+                        "verification.passed",
+                        #"{"transactionId":"\#(id)","method":"manual"}"#,
+                        at: time
+                    ),
+                ]
+                return Submission(
+                    id: id,
+                    source: Source.appStore,
+                    environment: .production,
+                    nature: .signal,
+                    drafts: drafts
+                )
+            }
+            try noticed.publish()
+            _ = try noticed.ledger.appender.record([try signal("t1", at: Sample.day(1))])
+            let claim = Sample.line(
+                "claim",
+                "customer.claimed",
+                "customer/alice",
+                data: #"{"purchase":"app_store/1"}"#
+            )
+            try noticed.record([claim])
+            let before = try noticed.changes()
+            #expect(before == ["alice: free > pro by 3"])
+            try noticed.pass(to: Sample.day(10))
+            let grants = (0..<others).map { Self.grant("g\($0)", "other-\($0)") }
+            let submissions = try Sample.submissions(grants) + [signal("t2", at: Sample.day(10))]
+            _ = try noticed.ledger.appender.record(submissions)
+            try noticed.look()
+            let changes = try noticed.changes()
+            #expect(changes.count == before.count + others)
+            #expect(changes.filter { $0.hasPrefix("alice") } == before)
+        }
+    }
+
     // Whoever was stopped for long tells what happened meanwhile as it happened, in its order.
     @Test func `comes in the order of what happened, however late it is looked`() async throws {
         try await NoticedLedger.with { noticed in
@@ -232,6 +284,8 @@ struct `A notice` {
             )
             try noticed.look()
             #expect(try noticed.changes() == [])
+            let types = try noticed.messages().map { $0["type"]?.string }
+            #expect(types == ["catalog.published", "customer.erased"])
         }
     }
 

@@ -23,6 +23,21 @@ struct `An audit for people` {
         #expect(page.contains("Ledger audit: Sound") && page.contains("<p>Nothing is wrong.</p>"))
     }
 
+    @Test func `leads to no rebuild of a log that is damaged`() {
+        func hints(_ faults: [AuditFault]) -> [String] {
+            AuditAnswer(faults: faults).textLines.filter { $0.hasPrefix("hint: ") }
+        }
+        let view = AuditFault(.view, nil, "other than the log")
+        for kind in [AuditFault.Kind.record, .order, .tree] {
+            let damaged = hints([view, AuditFault(kind, 2, "damaged")])
+            #expect(damaged == ["hint: " + kind.hint], "\(kind)")
+        }
+        // The control: views of a sound log, and of one that lost what a salvage told.
+        #expect(hints([view]) == ["hint: " + view.kind.hint])
+        let known = hints([view, AuditFault(.record, 2, "lost", isKnown: true)])
+        #expect(known.contains("hint: " + view.kind.hint))
+    }
+
     @Test func `names each fault, then what to do, then the sum`() {
         let lines = Self.damaged.textLines
         #expect(lines.count == 3)

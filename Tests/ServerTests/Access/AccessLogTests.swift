@@ -113,6 +113,24 @@ struct `The access log` {
         }
     }
 
+    @Test func `notes what support told of a purchase under way`() async throws {
+        try await Self.with { server in
+            let path = "/v1/customers/alice-1/flows"
+            // The control: a backend's is no look.
+            let begun = try await server.post(path, #"{"type":"started","flowId":"flow-1"}"#)
+            #expect(begun.status == 200)
+            let told = try await server.send(
+                .post,
+                path,
+                credential: server.supportKey,
+                body: #"{"type":"cancelled","flowId":"flow-1"}"#
+            )
+            #expect(told.status == 200, "\(told.body)")
+            let found = try await server.noted(of: "alice-1")
+            #expect(found.map { $0["data"]?["action"]?.string } == ["recordFlow"])
+        }
+    }
+
     // A form shows what a customer has, however it is answered, and a search leads to them (row 8.6).
     @Test func `notes whom forms and searches of the console tell of`() async throws {
         try await `The page of a customer`.refunded { server, visitor in
@@ -242,6 +260,21 @@ struct `The access log` {
             _ = try await Self.accesses(server, of: "alice-1", expecting: 1)
             #expect(try await answers() == before)
             #expect(before.count == 3)
+        }
+    }
+
+    // A key with `read` alone is not told who looked at whom, as in a timeline.
+    @Test func `is no part of what differs`() async throws {
+        try await Self.with { server in
+            _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)
+            _ = try await Self.accesses(server, of: "alice-1", expecting: 1)
+            let path = "/v1/customers/alice-1/diff?knownSequence=0"
+            for scope in [Scope.read, .support] {
+                let answer = try await server.get(path, as: scope)
+                let types = answer.json["events"]?.array?.map { $0["type"]?.string }
+                // The grant is the control.
+                #expect(types == [EventKind.grantGiven.name], "\(answer.body)")
+            }
         }
     }
 

@@ -119,6 +119,21 @@ struct `Owners changed over HTTP` {
         }
     }
 
+    @Test func `are noted with the request's reason where the body has none`() async throws {
+        try await Self.with { server in
+            let claimed = try await server.post(
+                Self.path + "/claim",
+                #"{"customer":"former-1"}"#,
+                as: .support,
+                headers: [.accessReason: "ticket 14"]
+            )
+            #expect(claimed.status == 200, "\(claimed.body)")
+            let noted = try await Self.events(server, of: "former-1", .accessLogged, expecting: 1)
+            #expect(noted.map { $0["data"]?["action"] } == ["claimKnownPurchase"])
+            #expect(noted.map { $0["data"]?["reason"] } == ["ticket 14"])
+        }
+    }
+
     // E1: Idempotency-Key
     @Test func `have one outcome for each key`() async throws {
         try await Self.with { server in

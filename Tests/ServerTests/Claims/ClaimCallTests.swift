@@ -39,6 +39,9 @@ struct `A claim over HTTP` {
             )
             #expect(answer.status == 200 && answer.json["outcome"] == "recorded")
             #expect(answer.json["purchase"] == "app_store/300000010000001")
+            // Whoever goes on waits for it: an app hands it in again where its server lost it.
+            let size = try server.ledger.questions.size()
+            #expect(answer.headers[.ledgerSequence] == String(size))
             #expect(try await server.has("carol-1", "export") == true)
             let events = try server.events().compactMap { $0["type"]?.string }
             #expect(events.contains("purchase.completed"))
@@ -87,6 +90,10 @@ struct `A claim over HTTP` {
             #expect(refused.body.contains("carol-1") == mayKnow)
             #expect(try await server.has("dave-22", "export") == false)
             #expect(try await server.has("carol-1", "export") == true)
+            // Whoever is told of is told who looked; a backend leaves no trace.
+            let noted = try await server.noted(of: "carol-1")
+            let actions = noted.compactMap { $0["data"]?["action"]?.string }
+            #expect(actions == (mayKnow ? ["claimPurchase"] : []))
         }
     }
 
@@ -134,6 +141,26 @@ struct `A claim over HTTP` {
                 }
                 #expect(statuses.sorted() == [200, 409, 409])
             }
+        }
+    }
+
+    // A restore holds purchases of several environments; each is noted where it is.
+    @Test func `is noted where the purchase is`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            let bodies = try ["Production", "Sandbox"].map {
+                try AppStoreWorld.transaction(1, environment: $0)
+            }
+            let restored = try await server.send(
+                .post,
+                "/v1/customers/carol-1/restore",
+                credential: server.supportKey,
+                body: #"{"transactions":[\#(bodies.joined(separator: ","))]}"#
+            )
+            #expect(restored.json["recorded"] == .integer(2), "\(restored.body)")
+            let noted = try await server.noted(of: "carol-1")
+            let places = noted.map { $0["environment"]?.string ?? "production" }
+            #expect(places.sorted() == ["production", "sandbox"])
         }
     }
 

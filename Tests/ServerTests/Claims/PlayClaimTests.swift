@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import HTTPTypes
 import StoreSimulator
 import Stores
 import Testing
@@ -50,6 +51,54 @@ extension `Google Play over HTTP` {
             simulated.fail(with: Array(repeating: nil, count: 4))
             let later = try await claim("token-1")
             #expect(later.status == 503 && later.code == "store_unavailable")
+        }
+    }
+
+    // row 9.6: an account with a store is everybody's, and a token that is invented is asked about as a real one.
+    @Test func `asks about no more tokens than a customer may name`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        var setup = try Self.setup(asking: simulated)
+        setup.quotas[.questions] = RateLimitQuota(requests: 3, windowSeconds: 3600)
+        try await TestServer.with(setup) { server in
+            func item(_ token: String) -> String {
+                #"{"store":"play_store","packageName":"com.example.app","purchaseToken":"\#(token)"}"#
+            }
+            func claim(
+                _ token: String,
+                for customer: String = "erik",
+                by key: String? = nil
+            ) async throws -> TestAnswer {
+                try await server.send(
+                    .post,
+                    "/v1/customers/\(customer)/purchases",
+                    credential: try key ?? server.token(for: customer),
+                    body: item(token)
+                )
+            }
+            func restore(_ tokens: String...) async throws -> TestAnswer {
+                try await server.send(
+                    .post,
+                    "/v1/customers/erik/restore",
+                    credential: try server.token(for: "erik"),
+                    body: #"{"transactions":[\#(tokens.map(item).joined(separator: ","))]}"#
+                )
+            }
+            #expect(try await restore("t1", "t2").json["refused"] == .integer(2))
+            // All of a restore or none: it takes nothing of what is left, and no item is refused for good.
+            var asked = simulated.requests.count
+            let many = try await restore("t3", "t4")
+            #expect(many.status == 429 && many.code == "rate_limited", "\(many.body)")
+            #expect(many.json["violated-policies"] == .strings(["questions"]))
+            #expect(simulated.requests.count == asked)
+            #expect(try await claim("t3").status == 400)
+            #expect(simulated.requests.count > asked, "the control: one is left")
+            asked = simulated.requests.count
+            let over = try await claim("t4")
+            #expect(over.status == 429 && over.headers[.retryAfter] != nil)
+            #expect(simulated.requests.count == asked)
+            // The controls: nobody else is held up, nor whoever runs the ledger.
+            #expect(try await claim("t4", for: "fred").status == 400)
+            #expect(try await claim("t4", by: server.keys[.write]).status == 400)
         }
     }
 

@@ -88,9 +88,16 @@ struct `A restore that is only tried over HTTP` {
                 .post,
                 Self.path + "?dry-run=true",
                 credential: server.supportKey,
+                headers: [.accessReason: "ticket 12"],
                 body: Self.body([items[0]])
             )
             #expect(tried.json["items"]?.array?.first?["owner"] == "dave-22")
+            // Both are looked at, and each is told so (Interfaces, "Who may").
+            for customer in ["carol-1", "dave-22"] as [CustomerID] {
+                let noted = try await server.noted(of: customer)
+                #expect(noted.map { $0["data"]?["action"] } == ["restorePurchases"], "\(customer)")
+                #expect(noted.map { $0["data"]?["reason"] } == ["ticket 12"])
+            }
         }
     }
 

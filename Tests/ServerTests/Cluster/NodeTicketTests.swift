@@ -76,6 +76,25 @@ struct `A node's ticket` {
         }
     }
 
+    // Who came by a link is in for as long as the key that made it, which may be revoked meanwhile.
+    @Test func `stands for a customer while the key of their link does`() async throws {
+        try await TestServer.with { server in
+            let now = server.clock.now
+            let sessions = PageSessions()
+            let secret = sessions.begin(as: .customer(id: "owner"), linkKeyID: "k1", at: now)
+            let session = try #require(sessions.session(secret, at: now))
+            let cases: [(scopes: ScopeSet?, said: String)] = [
+                ([.support], "customer " + session.formToken),
+                ([.write], "customer " + session.formToken), ([.read], "credential"),
+                (nil, "credential"),
+            ]
+            for (scopes, said) in cases {
+                let read = try read(.session(session), server, scopes: scopes)
+                #expect(read == said)
+            }
+        }
+    }
+
     @Test func `is none where it is changed, or another ledger's`() async throws {
         try await TestServer.with { server in
             let ticket = try NodeTicket(of: server.service.ledger)

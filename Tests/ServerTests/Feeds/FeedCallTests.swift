@@ -122,6 +122,22 @@ struct `The feed` {
         }
     }
 
+    // Without an environment all of a customer's events are shown, and the look is noted where they are.
+    @Test func `notes a look at whom the sandbox alone knows`() async throws {
+        try await Self.with { server in
+            let granted = try await server.post(
+                "/v1/customers/sandy-1/grants?environment=sandbox",
+                #"{"tier":"pro"}"#
+            )
+            #expect(granted.status == 200, "\(granted.body)")
+            let shown = try await server.get("/v1/events?customer=sandy-1", as: .support)
+            #expect(Self.sequences(shown.json).contains(13))
+            let noted = try await server.noted(of: "sandy-1")
+            #expect(noted.map { $0["data"]?["action"] } == ["listEvents"])
+            #expect(noted.map { $0["environment"] } == ["sandbox"])
+        }
+    }
+
     // Redaction by scope: each credential with its eyes.
     @Test func `shows each key what it may see`() async throws {
         try await Self.with { server in

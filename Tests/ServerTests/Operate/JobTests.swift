@@ -237,6 +237,28 @@ struct `A job` {
         }
     }
 
+    // What an import refused is destroyed, also where nobody imports any more.
+    @Test func `destroys what has been quarantined for long enough`() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "quarantine-" + UUID().uuidString).path
+        try DurableFile.makeFolder(folder)
+        // A folder for temporary files is emptied by itself.
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var setup = TestServer.Setup()
+        setup.adjust = { $0.directory = folder }
+        try await TestServer.with(setup) { server in
+            let place = folder + "/quarantine"
+            try DurableFile.makeFolder(place)
+            let (old, young) = (["2025-01-01.items", "2025-01-01.key"], ["2026-09-01.items"])
+            for name in old + young { try DurableFile.replace(place + "/" + name, with: [0]) }
+            let jobs = LedgerServer.jobs(server.options, server.service)
+            var job = try #require(jobs.first { $0.job == .quarantine })
+            let run = await job.run()
+            #expect(run == .done)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place) == young)
+        }
+    }
+
     private static let hour = noon.advanced(byMilliseconds: 3_600_000)
 
     private static let holds: [(holds: [Instant?], others: Instant?, notBefore: Instant?)] = [

@@ -96,6 +96,19 @@ struct `Pages of what the ledger does` {
         }
     }
 
+    // Reports lead to the events of a month: both its ends are instants here, and sequences in the feed.
+    @Test func `show the events that held between two days`() async throws {
+        try await Self.with { server in
+            let events = "/console/events.json?from=2001-01-01&to="
+            let shown = try await server.page(events + "2199-01-01", as: .admin)
+            #expect(shown.status == 200, "\(shown.body)")
+            #expect(Self.sequences(shown).count == 50)
+            // The control: an end counts.
+            let before = try await server.page(events + "2001-02-01", as: .admin)
+            #expect(before.status == 200 && before.body == "[]")
+        }
+    }
+
     @Test(arguments: ["type=grant.given", "customer=alice-1", "source=support", "type="])
     func `show the events that the feed gives for the same question`(query: String) async throws {
         try await Self.with { server in

@@ -259,6 +259,47 @@ struct `A customer's own pages` {
         }
     }
 
+    /// The cookie of a customer whose app sent their token.
+    private static func begun(_ server: TestServer) async throws -> String {
+        let answer = try await server.send(
+            .post,
+            "/account/session",
+            credential: server.token(for: OwnWorld.alice),
+            headers: [.contentType: "application/x-www-form-urlencoded"],
+            body: ""
+        )
+        return String(try #require(answer.headers[.setCookie]).prefix { $0 != ";" })
+    }
+
+    // A key that is revoked lets nobody look, by a link of its making neither.
+    @Test func `end with the key that made the link`() async throws {
+        try await OwnWorld.with { server in
+            let cookie = try await server.entered(OwnWorld.alice)
+            let own = try await Self.begun(server)
+            #expect(try await server.page("/account", cookie: cookie).status == 200)
+            try server.folder.write([APIKey.sample(100, scopes: [.write, .support]).key])
+            server.clock.now =
+                server.clock.now.advanced(byMilliseconds: KeyRing.lookIntervalMilliseconds)
+            #expect(try await server.page("/account", cookie: cookie).status == 401)
+            // The control: no key let this one in.
+            #expect(try await server.page("/account", cookie: own).status == 200)
+        }
+    }
+
+    // A session that could begin another would have no end.
+    @Test func `begin by no session anew`() async throws {
+        try await OwnWorld.with { server in
+            let cookie = try await Self.begun(server)
+            let answer = try await server.submit(
+                "/account/session",
+                cookie: cookie,
+                "next=/history"
+            )
+            #expect(answer.status == 303 && answer.headers[.location] == "/history")
+            #expect(answer.headers[.setCookie] == nil)
+        }
+    }
+
     @Test func `make no markup of what somebody named`() async throws {
         try await OwnWorld.with { server in
             let id = OwnWorld.markup

@@ -1,8 +1,10 @@
 import Crypto
 import Encodings
+import EntitlementLedger
 import Entitlements
 import Foundation
 import HTTPTypes
+import LedgerAPI
 import LedgerOperations
 import ModelSupport
 import Synchronization
@@ -174,6 +176,55 @@ struct `What a webhook is sent` {
                 #expect(group.isEmpty)
             }
             await client.close()
+        }
+    }
+
+    // A name server that does not answer holds up one thread for each address, however much is told there.
+    @Test func `asks once at a time where its address leads`() async throws {
+        let webhook = Webhook(
+            id: "wh_0000000000000001",
+            url: "https://app.example.com/hooks",
+            types: ["*"],
+            environments: [.production],
+            tellsCatalogChanges: false,
+            mayBePrivate: false,
+            createdAt: noon
+        )
+        let threads = HeldThreads()
+        let client = try WebhookClient(for: webhook, pool: threads)
+        try await withThrowingTaskGroup(of: DeliveryAttempt.self) { group in
+            defer { threads.release() }
+            for _ in 0..<16 { group.addTask { await client.send([], []) } }
+            while threads.count == 0 { try await Task.sleep(for: .milliseconds(25)) }
+            // The others come meanwhile.
+            try await Task.sleep(for: .milliseconds(250))
+            #expect(threads.count == 1)
+            threads.release()
+            for try await attempt in group { #expect(attempt.fault == .unresolved) }
+        }
+        await client.close()
+    }
+
+    /// Threads that do nothing, and take nothing any more once they are released.
+    private final class HeldThreads: BlockingPool {
+        private let held = Mutex<[@Sendable ((any Error)?) -> Void]?>([])
+
+        var count: Int { held.withLock { $0?.count ?? 0 } }
+
+        func submit(_ work: @escaping @Sendable ((any Error)?) -> Void) {
+            let isHeld = held.withLock { held in
+                held?.append(work)
+                return held != nil
+            }
+            if !isHeld { work(CancellationError()) }
+        }
+
+        func release() {
+            let all = held.withLock { held in
+                defer { held = nil }
+                return held ?? []
+            }
+            for work in all { work(CancellationError()) }
         }
     }
 

@@ -57,10 +57,10 @@ private struct ClaimDecision {
         whole = proposal.whole
         customer = proposal.customer
         request = proposal.recordedRequest
-        now = pipeline.clock()
         // Looked up before the reader takes its prefix: what is known here, it sees too.
         factsSequence = try pipeline.sequence(of: pipeline.signal(of: transaction.facts))
         reader = try DecisionReader(pipeline, transaction.facts.environment)
+        now = try pipeline.timeOfAsking()
     }
 
     /// Decides against the log as it stands.

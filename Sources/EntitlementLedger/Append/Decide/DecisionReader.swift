@@ -38,13 +38,6 @@ struct DecisionReader {
         read.merge(loader.lastSequences) { known, _ in known }
     }
 
-    /// The time of asking, as it will be recorded (T3): whatever was asked for before, by a clock that
-    /// was put back since, does not stand behind it.
-    func timeOfAsking() throws -> Instant {
-        let last = try pipeline.questions.log.end().lastRecordedAt
-        return max(pipeline.clock(), Instant(milliseconds: last))
-    }
-
     func stream(_ subject: Subject) throws -> UInt64 {
         try resolver.reserveStream(of: StreamName(subject, in: environment))
     }

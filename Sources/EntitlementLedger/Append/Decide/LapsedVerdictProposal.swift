@@ -42,7 +42,7 @@ struct LapsedVerdictProposal: Proposal {
         guard try isPassed(stream, facts, pipeline) else { return .settled(.known) }
         let draft = EventDraft(
             subject: .purchase(verdict.purchase),
-            time: try reader.timeOfAsking(),
+            time: try pipeline.timeOfAsking(),
             data: EventData(
                 .verificationFailed,
                 [

@@ -23,7 +23,7 @@ struct OwnerProposal: Proposal {
         // Looked up, not reserved: a name that is mistyped leaves nothing behind.
         let isKnown = try pipeline.questions.isKnown(purchase, environment: request.environment)
         guard isKnown else { return .settled(OwnerOutcome(.refused(.unknownPurchase))) }
-        let (now, ownership) = (try reader.timeOfAsking(), try reader.ownership(of: purchase))
+        let (now, ownership) = (try pipeline.timeOfAsking(), try reader.ownership(of: purchase))
         let owner = ownership.owner(at: now)
         // Who was erased has no name that a release could be about: nobody owns it who is known.
         let former = try owner.flatMap { try pipeline.vault.customer(of: $0) }

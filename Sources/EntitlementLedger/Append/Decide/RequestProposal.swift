@@ -32,7 +32,7 @@ struct RequestProposal: Proposal {
             return .settled(try pipeline.repeated(at: earlier, asking: draft))
         }
         var reader = try DecisionReader(pipeline, request.environment)
-        let now = pipeline.clock()
+        let now = try pipeline.timeOfAsking()
         switch try rule(&reader, now) {
         case .known: return .settled(.known)
         case .refused(let refusal): return .settled(.refused(refusal))

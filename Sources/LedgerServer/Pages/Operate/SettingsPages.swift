@@ -59,10 +59,7 @@ extension PageTable {
                 path: "name"
             )
         }
-        let days = form["days"].flatMap { Int64($0) }
-        guard days.map({ (1...3650).contains($0) }) ?? true else {
-            throw Problem(.outOfRange, "expected 1 to 3650", path: "days")
-        }
+        let days = try days(form)
         var randomness = RandomSource.system
         let (key, text) = APIKey.make(
             name: name,
@@ -74,12 +71,26 @@ extension PageTable {
             },
             using: &randomness
         )
+        let maker = call.caller.keyID
         try await changeKeys(service) { file in
+            if let maker, !file.allows(key, madeBy: maker) {
+                throw Problem(.outOfRange, "it would outlive the key that makes it", path: "days")
+            }
             guard file.add(key) else {
                 throw Problem(.conflict, "there are \(KeyFile.keyLimit) keys already")
             }
         }
         return try call.answer(await settings(call, service, made: text), service)
+    }
+
+    /// After how many days a key ends; nil: the field is empty, and it does not.
+    private static func days(_ form: Query) throws(Problem) -> Int64? {
+        guard let text = form["days"], !text.isEmpty else { return nil }
+        // Who writes what cannot be read wants an end all the same.
+        guard let days = Int64(text), (1...3650).contains(days) else {
+            throw Problem(.outOfRange, "expected 1 to 3650", path: "days")
+        }
+        return days
     }
 
     private static func changeKeys(
@@ -174,6 +185,15 @@ extension PageTable {
             ),
             command: "entitle keys list"
         )
+    }
+}
+
+extension KeyFile {
+    /// Whether a key may make another one: it stands, and the other ends no later than it does itself.
+    fileprivate func allows(_ key: APIKey, madeBy maker: String) -> Bool {
+        guard let own = keys.first(where: { $0.id == maker }) else { return false }
+        guard let end = own.expiresAt else { return true }
+        return key.expiresAt.map { $0 <= end } ?? false
     }
 }
 

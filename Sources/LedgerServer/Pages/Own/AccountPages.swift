@@ -158,6 +158,12 @@ extension PageTable {
         _ service: LedgerService
     ) async throws -> Answer {
         let path = form[.next].flatMap(ownPath) ?? PageFrame.Own.Place.account.path
+        // A session begins no other one, which would go on after its own end and that of what let its customer in.
+        guard call.session == nil else {
+            var answer = Answer.seeOther(path)
+            answer.tellNobody()
+            return answer
+        }
         return call.signedIn(as: try call.owner, at: path, service)
     }
 

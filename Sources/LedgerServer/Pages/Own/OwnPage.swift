@@ -108,14 +108,26 @@ extension Call {
         let rest = kept.map { "\($0.name)=\($0.value.pathSegment)" }.joined(separator: "&")
         return signedIn(
             as: known.customer,
+            linkKeyID: known.keyID,
             at: rawPath + (rest.isEmpty ? "" : "?" + rest),
             service
         )
     }
 
     /// Signs a customer in, and leads on.
-    func signedIn(as customer: CustomerID, at path: String, _ service: LedgerService) -> Answer {
-        let secret = service.access.sessions.begin(as: .customer(id: customer), at: now)
+    ///
+    /// `linkKeyID`: the key that made the link by which they come; nil: none did.
+    func signedIn(
+        as customer: CustomerID,
+        linkKeyID: String? = nil,
+        at path: String,
+        _ service: LedgerService
+    ) -> Answer {
+        let secret = service.access.sessions.begin(
+            as: .customer(id: customer),
+            linkKeyID: linkKeyID,
+            at: now
+        )
         var answer = Answer.seeOther(path)
         answer.tellNobody()
         answer.headers[.setCookie] = PageCookie.header(

@@ -16,7 +16,10 @@ extension Call {
     var readerOfCustomer: FeedReader { caller.has(.support) ? .everything : .application }
 
     /// Which events are asked for, from a sequence on, about whomever.
-    func feedFilter(from first: UInt64) throws(Problem) -> EventFilter {
+    ///
+    /// `end`: the sequence before which they stand, as the query says it; nil: they may be the last. What a page
+    /// calls `to` is an instant.
+    func feedFilter(from first: UInt64, to end: String? = nil) throws(Problem) -> EventFilter {
         var filter = EventFilter(sequences: first..<UInt64.max)
         filter.kind = try query[.type].map { name throws(Problem) in
             guard let kind = EventKind(name: name) else {
@@ -31,9 +34,7 @@ extension Call {
             return purchase
         }
         filter.source = query[.source]
-        if let to = query[.to] {
-            filter.sequences = first..<max(first, try Query.sequence(to, "to"))
-        }
+        if let end { filter.sequences = first..<max(first, try Query.sequence(end, "to")) }
         let since = try query[.since].map { text throws(Problem) in try instant(text, "since") }
         let until = try query[.until].map { text throws(Problem) in try instant(text, "until") }
         if since != nil || until != nil {
@@ -75,9 +76,11 @@ extension Call {
         filter.customer = customer
         guard caller.has(.support) else { return readerOfCustomer }
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let environment = filter.environment ?? .production
-        for access in accesses(to: [customer], in: environment, operation, accessReason) {
-            service.accesses.add(access)
+        // Without one all are shown; where nothing is recorded of the customer nothing is noted.
+        for environment in filter.environment.map({ [$0] }) ?? StoreEnvironment.allCases {
+            for access in accesses(to: [customer], in: environment, operation, accessReason) {
+                service.accesses.add(access)
+            }
         }
         return readerOfCustomer
     }

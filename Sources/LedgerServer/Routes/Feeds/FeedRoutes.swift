@@ -56,7 +56,7 @@ extension RouteTable {
             method: .get,
             template: "/v1/customers/{id}/events",
             operation: "listCustomerEvents",
-            summary: "Events of a customer and of the purchases they claimed, a page at a time.",
+            summary: "Events of a customer and of their purchases, a page at a time.",
             access: .keys([.read, .support]),
             parameters: [after, limit, environmentParameter, minimumSequence]
                 + eventFilters.filter { !["customer", "environment"].contains($0.name) } + bounds,
@@ -116,7 +116,7 @@ extension RouteTable {
         Route.Parameter(name: "type", text: "Only events of this type", shape: .text),
         Route.Parameter(
             name: "customer",
-            text: "Only events of this customer and of the purchases they claimed",
+            text: "Only events of this customer and of the purchases they claimed or owned",
             shape: .identifier
         ),
         Route.Parameter(
@@ -168,7 +168,7 @@ extension RouteTable {
     @Sendable
     private static func list(_ call: Call, _ service: LedgerService) async throws -> Answer {
         try await service.require(call.minimumSequence())
-        var filter = try call.feedFilter(from: call.first(service))
+        var filter = try call.feedFilter(from: call.first(service), to: call.query[.to])
         let reader = try call.reader(askingWith: &filter, "listEvents", service)
         return try await page(filter, for: reader, call, service)
     }
@@ -179,7 +179,7 @@ extension RouteTable {
         _ service: LedgerService
     ) async throws -> Answer {
         try await service.require(call.minimumSequence())
-        var filter = try call.feedFilter(from: call.first(service))
+        var filter = try call.feedFilter(from: call.first(service), to: call.query[.to])
         filter.customer = try call.customer
         filter.environment = try call.environment()
         return try await page(filter, for: call.readerOfCustomer, call, service)

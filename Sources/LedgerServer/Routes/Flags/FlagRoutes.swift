@@ -131,7 +131,7 @@ extension RouteTable {
             members.append(JSONMember("eventStreams", .array([stream])))
         }
         var answer = Answer(.object(members))
-        answer.caching = .until(access.validUntil, digest: digest)
+        answer.caching = .until(access.holdsUntil, digest: digest)
         return answer
     }
 

@@ -154,7 +154,7 @@ extension RouteTable {
         )
         let head = AnswerText(AccessAnswer.Head(question: echo, feature: feature))
         var answer = Answer(bytes: head.followed(by: kept.text), mediaType: "application/json")
-        answer.caching = .until(access.validUntil, digest: kept.digest)
+        answer.caching = .until(access.holdsUntil, digest: kept.digest)
         answer.headers.append(HTTPField(name: .ledgerSequence, value: String(size)))
         return answer
     }

@@ -13,7 +13,9 @@ extension RouteTable {
             operation: claimOperation,
             summary: "Makes a purchase a customer's as it stands, by the catalog's policy.",
             access: .keys([.support]),
-            parameters: [environmentParameter, dryRunParameter, idempotencyKey],
+            parameters: [
+                environmentParameter, dryRunParameter, Route.reasonParameter, idempotencyKey,
+            ],
             body: Route.Body(
                 shape: .object([Shape.Member("customer", .identifier)], isClosed: true),
                 byteLimit: smallBodyLimit
@@ -77,9 +79,13 @@ extension RouteTable {
             return (try ledger.appender.claim(purchase, for: customer, request), isKnown)
         }
         let answer = try answer(receipt, dryRun, call, request) { $0.isPurchaseKnown = isKnown }
-        for access in call.accesses(to: [customer], in: request.environment, claimOperation, nil) {
-            service.accesses.add(access)
-        }
+        let accesses = call.accesses(
+            to: [customer],
+            in: request.environment,
+            claimOperation,
+            call.accessReason
+        )
+        for access in accesses { service.accesses.add(access) }
         return answer
     }
 

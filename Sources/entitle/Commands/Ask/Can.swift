@@ -10,6 +10,7 @@ import Presentation
 /// The command `entitle can`.
 struct Can: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "can",
         abstract: "Whether a customer may use a feature: exit 0 yes, 1 no.",
         discussion: HelpText.discussion(
             HelpText.times,

@@ -10,6 +10,7 @@ import Stores
 /// The command `entitle compare`.
 struct Compare: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "compare",
         abstract: "Holds what a provider says of its customers against this ledger.",
         subcommands: [CompareRevenueCat.self]
     )

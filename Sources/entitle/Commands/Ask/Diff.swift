@@ -10,6 +10,7 @@ import Presentation
 /// The command `entitle diff`.
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "diff",
         abstract: "What changed for a customer between two instants, or became known.",
         discussion: HelpText.discussion(
             """

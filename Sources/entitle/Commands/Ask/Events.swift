@@ -10,11 +10,14 @@ import Presentation
 
 /// What `events` and `tail` filter by.
 struct EventFilterOptions: ParsableArguments {
-    @Option(help: "Only about this customer and the purchases they claimed.")
+    @Option(help: "Only about this customer and the purchases they claimed or owned.")
     var customer: String?
     @Option(help: "Only about this purchase: STORE/ORIGINAL_ID.") var purchase: String?
     @Option(help: "Only of this type, such as purchase.renewed.") var type: String?
     @Option(help: "Only of this source, such as revenuecat.") var source: String?
+
+    /// What they do without `--environment`, which other commands take for `production`.
+    static let environments = "Without --environment events of all environments are shown."
 
     func filter(_ sequences: Range<UInt64>, _ options: LedgerOptions) throws -> EventFilter {
         var filter = EventFilter(sequences: sequences)
@@ -50,8 +53,12 @@ enum PurchaseArgument {
 /// The command `entitle events`.
 struct Events: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "events",
         abstract: "Lists events as CloudEvents, one a line.",
-        discussion: HelpText.discussion(examples: "entitle events --customer alice --raw")
+        discussion: HelpText.discussion(
+            EventFilterOptions.environments,
+            examples: "entitle events --customer alice --raw"
+        )
     )
 
     @OptionGroup var options: LedgerOptions
@@ -99,8 +106,12 @@ struct Events: ParsableCommand {
 /// The command `entitle tail`.
 struct Tail: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "tail",
         abstract: "Follows the log: new events as they are recorded.",
-        discussion: HelpText.discussion(examples: "entitle tail --json")
+        discussion: HelpText.discussion(
+            EventFilterOptions.environments,
+            examples: "entitle tail --json"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

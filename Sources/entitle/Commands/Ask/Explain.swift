@@ -9,6 +9,7 @@ import Presentation
 /// The command `entitle explain`.
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "explain",
         abstract: "Why a customer has or lacks a feature, and what would change it.",
         discussion: HelpText.discussion(
             HelpText.times,

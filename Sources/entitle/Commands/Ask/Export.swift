@@ -11,6 +11,7 @@ import LedgerServer
 /// The command `entitle export`.
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Writes a customer's log for support, or a range of the log for an auditor.",
         discussion: HelpText.discussion(
             """

@@ -12,6 +12,7 @@ import Stores
 /// The command `entitle products`.
 struct Products: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "products",
         abstract: "Shows what stores say of what they sell, and loads it.",
         discussion: HelpText.discussion(
             """

@@ -11,6 +11,7 @@ import Presentation
 /// The command `entitle report`.
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "report",
         abstract:
             "Customers, revenue, refunds, flows, errors and experiments, at T and as known at R.",
         discussion: HelpText.discussion(

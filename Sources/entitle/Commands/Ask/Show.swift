@@ -11,6 +11,7 @@ import Presentation
 /// The command `entitle show`.
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "show",
         abstract: "The state of a customer at T, as known at R.",
         discussion: HelpText.discussion(
             HelpText.times,
@@ -159,20 +160,26 @@ enum QuestionLine {
         _ defaults: BitemporalPoint
     ) throws -> CustomerQuestion {
         do {
-            guard let bytes = line.bytes, let json = try? JSONValue(parsing: bytes) else {
-                throw InputFault(.invalidValue, "", "not a JSON object")
+            guard let bytes = line.bytes else {
+                throw InputFault(.invalidValue, "", "longer than a line may be")
             }
             return try CustomerQuestion(
-                json,
+                JSONValue(parsing: bytes),
                 environment: environment,
                 point: defaults,
                 now: SystemClock.now()
+            )
+        } catch let fault as JSONFault {
+            throw OperationFault(
+                .invalidQuestion,
+                "\(fault.message) at byte \(fault.offset)",
+                place: "line \(line.number)"
             )
         } catch let fault as InputFault {
             throw OperationFault(
                 .invalidQuestion,
                 fault.detail,
-                place: "line \(line.number): \(fault.path)"
+                place: "line \(line.number)" + (fault.path.isEmpty ? "" : ": \(fault.path)")
             )
         }
     }

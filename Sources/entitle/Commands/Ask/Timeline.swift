@@ -9,6 +9,7 @@ import Presentation
 /// The command `entitle timeline`.
 struct Timeline: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "timeline",
         abstract: "A customer's stretches and events, in both times.",
         discussion: HelpText.discussion(
             HelpText.times,

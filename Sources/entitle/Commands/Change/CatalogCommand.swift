@@ -30,6 +30,7 @@ struct CatalogCommand: ParsableCommand {
 
     struct Publish: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "publish",
             abstract: "Publishes a catalog from an effective time on.",
             discussion: HelpText.discussion(
                 examples: "entitle catalog publish catalog.json --effective 2026-04-01"
@@ -105,6 +106,7 @@ struct CatalogCommand: ParsableCommand {
 
     struct Validate: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "validate",
             abstract: "Lists every fault of a catalog; writes nothing.",
             discussion: HelpText.discussion(examples: "entitle catalog validate catalog.json")
         )

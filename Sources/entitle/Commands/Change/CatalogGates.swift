@@ -8,6 +8,7 @@ import LedgerServer
 extension CatalogCommand {
     struct Gates: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "gates",
             abstract: "Shows what opens which gate: of the catalog in force, or of a file.",
             discussion: HelpText.discussion(examples: "entitle catalog gates --file catalog.json")
         )

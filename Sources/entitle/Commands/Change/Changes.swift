@@ -10,6 +10,7 @@ import LedgerServer
 /// The command `entitle grant`.
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "grant",
         abstract: "Gives features or a tier by hand.",
         discussion: HelpText.discussion(
             examples:
@@ -97,6 +98,7 @@ struct Grant: ParsableCommand {
 /// The command `entitle withdraw`.
 struct Withdraw: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "withdraw",
         abstract: "Ends a grant.",
         discussion: HelpText.discussion(examples: "entitle withdraw alice GRANT")
     )
@@ -127,6 +129,7 @@ struct Withdraw: ParsableCommand {
 /// The command `entitle trial`.
 struct Trial: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "trial",
         abstract: "Starts a trial, once for each customer.",
         discussion: HelpText.discussion(examples: "entitle trial alice two-weeks")
     )
@@ -190,6 +193,7 @@ struct LinkCommand: ParsableCommand {
 /// The command `entitle use`.
 struct Use: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "use",
         abstract: "Checks and records a limited use in one step: exit 1 over the limit.",
         discussion: HelpText.discussion(examples: "entitle use alice export --id 4711")
     )

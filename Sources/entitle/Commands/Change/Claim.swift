@@ -12,6 +12,7 @@ import Stores
 /// The command `entitle claim`.
 struct Claim: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "claim",
         abstract: "Makes purchases a customer's, by the catalog's policy.",
         discussion: HelpText.discussion(
             """

@@ -13,6 +13,7 @@ import Stores
 /// The command `entitle erase`.
 struct Erase: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "erase",
         abstract: "Erases customers: their names and keys are destroyed, the log stays whole.",
         discussion: HelpText.discussion(
             """
@@ -62,8 +63,18 @@ struct Erase: ParsableCommand {
         if let client = try requested.server.writing(options) {
             return show(try client.answer(asked, as: ErasureAnswer.self))
         }
-        let outcome = try options.withLedger(writing: true) { ledger in
-            try ledger.eraser.erase(customers, request, reading: StoredEvidenceNames())
+        let outcome = try options.withLedger(writing: true) { ledger -> ErasureOutcome in
+            do {
+                return try ledger.eraser.erase(customers, request, reading: StoredEvidenceNames())
+            } catch {
+                // A ledger that does not tell leaves the fault as it is.
+                guard (try? ledger.eraser.isRecorded(request)) == true else { throw error }
+                throw OperationFault(
+                    unfinishedErasure: error,
+                    id: request.id,
+                    ofLedgerAt: options.path
+                )
+            }
         }
         switch outcome {
         case .erased(let receipt): show(ErasureAnswer(receipt: receipt))

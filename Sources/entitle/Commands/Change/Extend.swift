@@ -12,6 +12,7 @@ import Stores
 /// The command `entitle extend`.
 struct Extend: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "extend",
         abstract: "Asks the App Store to move a subscription's renewal date.",
         discussion: HelpText.discussion(
             """
@@ -93,6 +94,7 @@ struct Extend: ParsableCommand {
 /// The command `entitle consumption`.
 struct Consumption: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "consumption",
         abstract: "Tells the App Store what was made of a purchase whose money is asked back.",
         discussion: HelpText.discussion(
             """

@@ -12,6 +12,7 @@ import Stores
 /// The command `entitle sync`.
 struct Sync: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "sync",
         abstract: "Asks the stores what they know, and appends what is missing.",
         discussion: HelpText.discussion(
             """

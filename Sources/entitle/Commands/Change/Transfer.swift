@@ -9,6 +9,7 @@ import LedgerServer
 /// The command `entitle transfer`.
 struct Transfer: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "transfer",
         abstract: "Makes a customer the owner of a purchase, whatever the catalog's policy.",
         discussion: HelpText.discussion(
             """
@@ -47,6 +48,7 @@ struct Transfer: ParsableCommand {
 /// The command `entitle release`.
 struct Release: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "release",
         abstract: "Takes a purchase from its owner, so that nobody owns it.",
         discussion: HelpText.discussion(
             "Whoever claims or restores it next owns it then.",

@@ -13,6 +13,7 @@ import Presentation
 /// The command `entitle audit`.
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "audit",
         abstract: "Checks everything against its hashes and views: exit 3 on a fault.",
         discussion: HelpText.discussion(
             """

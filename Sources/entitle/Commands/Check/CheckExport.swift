@@ -12,6 +12,7 @@ import Presentation
 /// The command `entitle check-export`.
 struct CheckExport: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check-export",
         abstract: "Verifies an export without a ledger: exit 3 where something is wrong.",
         discussion: HelpText.discussion(
             """

@@ -10,6 +10,7 @@ import Presentation
 /// The command `entitle drift`.
 struct Drift: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "drift",
         abstract: "Folds customers again from the log and compares with what the views answer.",
         discussion: HelpText.discussion(
             """

@@ -13,6 +13,7 @@ import Presentation
 /// The command `entitle prove`.
 struct Prove: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "prove",
         abstract: "Proves that an event stands in the log, or that the log extends an older one.",
         discussion: HelpText.discussion(
             """
@@ -109,6 +110,7 @@ struct Prove: ParsableCommand {
 /// The command `entitle check-proof`.
 struct CheckProof: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check-proof",
         abstract: "Checks a proof without a ledger: exit 3 where it does not hold.",
         discussion: HelpText.discussion(
             examples:

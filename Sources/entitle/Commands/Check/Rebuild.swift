@@ -8,6 +8,7 @@ import LedgerServer
 /// The command `entitle rebuild`.
 struct Rebuild: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rebuild",
         abstract: "Writes the views anew from the log, beside the old, and switches at once.",
         discussion: HelpText.discussion(
             "Stopped half-way, the next one goes on where it was.",

@@ -12,6 +12,7 @@ import Stores
 /// The command `entitle replay`.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "replay",
         abstract: "Folds everything again and compares, writing nothing.",
         discussion: HelpText.discussion(
             """

@@ -10,6 +10,7 @@ import Salvage
 /// The command `entitle salvage`.
 struct Salvage: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "salvage",
         abstract: "Rescues what is intact of a damaged ledger into a new one: exit 3 on a loss.",
         discussion: HelpText.discussion(
             """
@@ -77,23 +78,19 @@ struct Salvage: ParsableCommand {
         ) { reading.show($0, of: $1) }
         reading.finish()
         let progress = Progress("records")
+        let continuation =
+            into == nil ? nil : try continuation.made(options, masterKey: masterKey())
         let report: SalvageReport
         if let into {
-            let continuation = try continuation.made(options, masterKey: masterKey())
             report = try salvage.rescue(into: into, as: continuation?.identity) {
                 progress.show($0, of: $1)
             }
-            try continuation?.note(
-                at: into,
-                of: salvage.manifest.origin,
-                checkpoint: salvage.lastCheckpoint,
-                gaps: report.gaps.map(\.sequences)
-            )
         } else {
             report = try salvage.plan { progress.show($0, of: $1) }
         }
         progress.finish()
         tell(report)
+        if let into { try continuation?.begin(at: into) }
         if !report.isWhole { throw ExitCode(.integrity) }
     }
 

@@ -10,6 +10,7 @@ import Stores
 /// The command `entitle verify`.
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "verify",
         abstract: "Verifies recorded evidence again, by today's roots and revocations.",
         discussion: HelpText.discussion(
             """

@@ -8,6 +8,7 @@ extension ClusterCommand {
     /// The command `entitle cluster forget`.
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "forget",
             abstract: "Forgets a machine that was taken out of a cluster for good.",
             discussion: HelpText.discussion(
                 """

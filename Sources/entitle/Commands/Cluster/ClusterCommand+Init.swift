@@ -10,6 +10,7 @@ extension ClusterCommand {
     /// The command `entitle cluster init`.
     struct Init: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "init",
             abstract:
                 "Makes a cluster of a ledger: its log and vault go into PostgreSQL, byte for byte.",
             discussion: HelpText.discussion(
@@ -47,7 +48,8 @@ extension ClusterCommand {
                 postgres: cluster.postgres,
                 schema: cluster.schema == JournalSchema.usualName ? nil : cluster.schema,
                 node: node,
-                address: address
+                address: address,
+                contactSeconds: try contactSeconds()
             )
             if let fault = file.fault { throw OperationFault(.usage, fault) }
             try refuseUnfit()
@@ -96,6 +98,12 @@ extension ClusterCommand {
                 )
                 Terminal.line("serve it: entitle serve --cluster --ledger \(options.path)")
             }
+        }
+
+        /// A machine that was configured stays as it is where its copy takes the place of a database.
+        private func contactSeconds() throws -> Int64 {
+            guard from != nil else { return ClusterFile.standardContactSeconds }
+            return try ClusterFile.read(ofLedgerAt: options.path).contactSeconds
         }
 
         private typealias Loaded = (events: UInt64, streams: UInt64)

@@ -8,6 +8,7 @@ extension ClusterCommand {
     /// The command `entitle cluster leave`.
     struct Leave: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "leave",
             abstract: "Ends a cluster: its ledger goes on alone in this machine's directory.",
             discussion: HelpText.discussion(
                 """

@@ -10,6 +10,7 @@ extension ClusterCommand {
     /// The command `entitle cluster status`.
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Who leads a cluster, which machines there are, and how far each is.",
             discussion: HelpText.discussion(
                 "Reads the database alone, so that it answers while no machine does.",

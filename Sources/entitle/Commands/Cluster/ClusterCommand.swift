@@ -16,6 +16,7 @@ struct ClusterCommand: ParsableCommand {
     /// The command `entitle cluster check`.
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Refuses a PostgreSQL that could lose what it acknowledged: exit 1.",
             discussion: HelpText.discussion(
                 """

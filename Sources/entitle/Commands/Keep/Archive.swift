@@ -11,6 +11,7 @@ import LedgerOperations
 /// The command `entitle archive`.
 struct Archive: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "archive",
         abstract: "Writes the log as static files that other people's programs can check.",
         discussion: HelpText.discussion(
             """

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DurableFiles
 import Encodings
 import EntitlementLedger
 import Entitlements
@@ -10,6 +11,7 @@ import LedgerOperations
 /// The command `entitle backup`.
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "backup",
         abstract: "Copies log and vault to a directory while writing goes on, and checks the copy.",
         discussion: HelpText.discussion(
             """
@@ -34,6 +36,8 @@ struct Backup: ParsableCommand {
 
     func run() throws {
         let path = URL(filePath: directory).standardizedFileURL.path(percentEncoded: false)
+        // What is no directory is told of before anything is signed.
+        _ = try OperationFault.naming(path) { try DurableFile.names(in: path) }
         let masterKey = try options.keyOptions.read()
         let progress = Progress("backed up")
         let outcome = try options.withCheckpointed { open in

@@ -10,6 +10,7 @@ import LedgerOperations
 /// The command `entitle restore`.
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "restore",
         abstract: "Makes a ledger from a backup, or from an archive and a copy of the vault.",
         discussion: HelpText.discussion(
             """
@@ -41,8 +42,10 @@ struct Restore: ParsableCommand {
     }
 
     func run() throws {
-        try LedgerDirectory.requireRoom(at: into)
-        let restore = try LedgerRestore(from: source, vault: vault, cut: cut())
+        try OperationFault.naming(into) { try LedgerDirectory.requireRoom(at: into) }
+        let restore = try OperationFault.naming(source) {
+            try LedgerRestore(from: source, vault: vault, cut: cut())
+        }
         let counts = dryRun ? nil : try make(restore)
         show(restore.plan, counts)
         if counts != nil { try audit() }

@@ -6,6 +6,7 @@ import LedgerBenchmarks
 /// `entitle bench`.
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "bench",
         abstract: "Measures speed and space beside references on this machine.",
         discussion: HelpText.discussion(
             """

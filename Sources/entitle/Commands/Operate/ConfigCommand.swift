@@ -14,6 +14,7 @@ struct ConfigCommand: ParsableCommand {
     /// The command `entitle config show`.
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Each setting, its value and where it comes from.",
             discussion: HelpText.discussion(
                 """

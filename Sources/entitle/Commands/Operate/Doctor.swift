@@ -11,6 +11,7 @@ import Stores
 /// The command `entitle doctor`.
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "What is wrong, in words, with what to do: exit 1 where it is more than a note.",
         discussion: HelpText.discussion(
             """

@@ -9,6 +9,7 @@ import LedgerServer
 /// The command `entitle keys`.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "API keys: who may ask a server for what; and the master key.",
         discussion: """
             Keys stand in keys.json of the ledger's directory, without their secrets. A running
@@ -21,6 +22,7 @@ struct Keys: ParsableCommand {
     /// The command `entitle keys create`.
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Makes a key and shows it, this once.",
             discussion: HelpText.discussion(
                 examples: "entitle keys create --scope read --scope write"
@@ -104,6 +106,7 @@ struct Keys: ParsableCommand {
     /// The command `entitle keys list`.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Lists the keys, ended ones too.",
             discussion: HelpText.discussion(examples: "entitle keys list")
         )
@@ -137,6 +140,7 @@ struct Keys: ParsableCommand {
     /// The command `entitle keys revoke`.
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Ends a key, also for servers that run.",
             discussion: HelpText.discussion(examples: "entitle keys revoke KEY")
         )

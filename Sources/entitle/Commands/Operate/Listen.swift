@@ -11,6 +11,7 @@ import LedgerServer
 /// The command `entitle listen`.
 struct Listen: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "listen",
         abstract:
             "Sends what happens from now on to an address on your own machine, while you look on.",
         discussion: HelpText.discussion(

@@ -9,6 +9,7 @@ extension Keys {
     /// The command `entitle keys rotate-master`.
     struct RotateMaster: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate-master",
             abstract: "Wraps the ledger's keys by a new master key; a running server goes on.",
             discussion: HelpText.discussion(
                 """

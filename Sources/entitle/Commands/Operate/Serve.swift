@@ -12,6 +12,7 @@ import LedgerServer
 /// The command `entitle serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Serves the ledger over HTTP.",
         discussion: HelpText.discussion(
             """

@@ -88,6 +88,7 @@ extension Simulate {
     /// The command `entitle simulate list`.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Lists the scenarios.",
             discussion: HelpText.discussion(examples: "entitle simulate list")
         )
@@ -111,6 +112,7 @@ extension Simulate {
     /// The command `entitle simulate run`.
     struct Run: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "run",
             abstract: "Plays scenarios against a ledger in memory, and checks what customers have.",
             discussion: HelpText.discussion(
                 """

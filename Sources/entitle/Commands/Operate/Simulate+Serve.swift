@@ -99,6 +99,7 @@ extension Simulate {
     /// The command `entitle simulate serve`.
     struct Serve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "serve",
             abstract: "Serves the stores' APIs on this machine, and tells a backend what happens.",
             discussion: HelpText.discussion(
                 """

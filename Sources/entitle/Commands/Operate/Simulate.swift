@@ -8,6 +8,7 @@ import StoreSimulator
 /// The command `entitle simulate`.
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Plays the stores, for development: signs what they would sign.",
         discussion: """
             No ledger trusts what is signed here unless stores.json names the authority's root.
@@ -18,6 +19,7 @@ struct Simulate: AsyncParsableCommand {
     /// The command `entitle simulate authority`.
     struct Authority: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "authority",
             abstract: "Makes a signing authority with the App Store's marks.",
             discussion: HelpText.discussion(
                 examples: "entitle simulate authority authority.pem --root root.cer"
@@ -48,6 +50,7 @@ struct Simulate: AsyncParsableCommand {
     /// The command `entitle simulate trigger`.
     struct Trigger: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "trigger",
             abstract: "Prints a signal as the App Store would send it, or sends a scenario's.",
             discussion: HelpText.discussion(
                 """

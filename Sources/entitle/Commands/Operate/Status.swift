@@ -8,6 +8,7 @@ import Presentation
 /// The command `entitle status`.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "How the ledger is: exit 1 where events were lost.",
         discussion: HelpText.discussion(
             """

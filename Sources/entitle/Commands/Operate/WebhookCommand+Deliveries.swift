@@ -9,6 +9,7 @@ extension WebhookCommand {
     /// The command `entitle webhooks deliveries`.
     struct Deliveries: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "deliveries",
             abstract: "Lists deliveries that were not taken.",
             discussion: HelpText.discussion(
                 examples: "entitle webhooks deliveries WEBHOOK --state dead"
@@ -68,6 +69,7 @@ extension WebhookCommand {
     /// The command `entitle webhooks resend`.
     struct Resend: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "resend",
             abstract: "Delivers once more: messages by their ids, or a range of numbers.",
             discussion: HelpText.discussion(
                 """

@@ -26,6 +26,7 @@ struct WebhookCommand: ParsableCommand {
     /// The command `entitle webhooks add`.
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract:
                 "Tells somebody of what happens from now on, and shows their secret, this once.",
             discussion: HelpText.discussion(
@@ -93,6 +94,7 @@ struct WebhookCommand: ParsableCommand {
     /// The command `entitle webhooks list`.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Lists who is told, and what waits for them.",
             discussion: HelpText.discussion(examples: "entitle webhooks list")
         )
@@ -116,6 +118,7 @@ struct WebhookCommand: ParsableCommand {
     /// The command `entitle webhooks test`.
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "test",
             abstract: "Sends one a message that tells of nothing; exit 1 where it is not taken.",
             discussion: HelpText.discussion(examples: "entitle webhooks test WEBHOOK")
         )
@@ -159,6 +162,7 @@ struct WebhookCommand: ParsableCommand {
     /// The command `entitle webhooks disable`.
     struct Disable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disable",
             abstract: "Tells one nothing until it is enabled; what happens meanwhile waits.",
             discussion: HelpText.discussion(examples: "entitle webhooks disable WEBHOOK")
         )
@@ -177,6 +181,7 @@ struct WebhookCommand: ParsableCommand {
     /// The command `entitle webhooks enable`.
     struct Enable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "enable",
             abstract: "Tells one again, of what happened meanwhile too.",
             discussion: HelpText.discussion(examples: "entitle webhooks enable WEBHOOK")
         )
@@ -193,6 +198,7 @@ struct WebhookCommand: ParsableCommand {
     /// The command `entitle webhooks remove`.
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Tells one nothing any more, and forgets what waits for them.",
             discussion: HelpText.discussion(examples: "entitle webhooks remove WEBHOOK")
         )
@@ -222,6 +228,7 @@ struct WebhookCommand: ParsableCommand {
     /// The command `entitle webhooks rotate`.
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract:
                 "Makes a new secret and shows it, this once; the one before signs too for a day.",
             discussion: HelpText.discussion(examples: "entitle webhooks rotate WEBHOOK")

@@ -10,6 +10,7 @@ import StoreSimulator
 /// The command `entitle demo`.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract: "A year of made-up customers, served: one command to see everything.",
         discussion: HelpText.discussion(
             """

@@ -11,6 +11,7 @@ import Stores
 /// The command `entitle import`.
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "import",
         abstract: "Appends signals or events from files.",
         discussion: HelpText.discussion(
             "Importing again appends only what is missing.",
@@ -154,6 +155,13 @@ struct Import: ParsableCommand {
                 + "refused \(report.refused); the log has \(sequence) events"
         )
         for (code, count) in report.reasons { Terminal.line("  \(code): \(count)") }
+        // Where it stops at one, that one is the fault.
+        if onError != Importer.OnError.stop.rawValue {
+            for (file, line, refusal) in report.refusals.prefix(Self.listedLines) {
+                let path = refusal.path.isEmpty ? "" : refusal.path + ": "
+                Terminal.line("    \(file):\(line): \(path)\(refusal.detail)")
+            }
+        }
         // Events alone are what one expects.
         if format == ImportFormat.auto.rawValue,
             report.formats.contains(where: { $0.format != .events })
@@ -163,11 +171,11 @@ struct Import: ParsableCommand {
         }
         guard report.differing > 0 else { return }
         Terminal.line("  \(report.differing) known, with other content than what stands:")
-        for (file, line, sequence) in report.differences.prefix(Self.listedDifferences) {
+        for (file, line, sequence) in report.differences.prefix(Self.listedLines) {
             Terminal.line("    \(file):\(line): event \(sequence)")
         }
     }
 
-    /// Repeats with other content that are listed for people; the JSON has more.
-    private static let listedDifferences = 5
+    /// Refused lines, and repeats with other content, that are listed for people; the JSON has more.
+    private static let listedLines = 5
 }

@@ -9,6 +9,7 @@ import LedgerOperations
 /// The command `entitle init`.
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "init",
         abstract: "Makes a ledger.",
         discussion: HelpText.discussion(examples: "entitle init")
     )
@@ -37,7 +38,7 @@ struct Init: ParsableCommand {
         guard faults.isEmpty else { throw OperationFault(catalog: faults) }
         var new = OpenLedger.Options(key: try options.keyOptions.given().map { .bytes($0) } ?? .own)
         new.origin = origin
-        try Ledger.create(at: path, options: new)
+        try OperationFault.naming(path) { try Ledger.create(at: path, options: new) }
         try options.withLedger(writing: true) { ledger in
             if let document {
                 try CatalogFile.publish(document, effective: nil, id: nil, ledger)

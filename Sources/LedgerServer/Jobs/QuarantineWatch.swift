@@ -1,0 +1,28 @@
+import Entitlements
+import LedgerOperations
+import Logging
+
+/// Destroys what imports refused once it was kept for long enough, also where nobody imports any more.
+struct QuarantineWatch: ScheduledJob {
+    let service: LedgerService
+    /// The ledger's.
+    let directory: String
+
+    var interval: Duration { .seconds(86_400) }
+    var job: JobBoard.Job { .quarantine }
+
+    func run() async -> JobRun {
+        do {
+            let isDone = try await service.blocking { [directory, clock = service.clock] in
+                try ImportQuarantine.destroyOld(ofLedgerAt: directory, at: clock())
+            }
+            return isDone ? .done : .postponed(.seconds(3600))
+        } catch {
+            service.logger.error(
+                "what imports refused long ago could not be destroyed",
+                metadata: ["fault": "\(type(of: error))"]
+            )
+            return .failed()
+        }
+    }
+}

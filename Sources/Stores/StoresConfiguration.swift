@@ -39,20 +39,34 @@ package struct StoresConfiguration: Sendable {
             throw InputFault(.invalidValue, "", "\(error.message) at byte \(error.offset)")
         }
         _ = try ObjectReader(json, of: ["appStore", "playStore", "revenueCat"])
+        // Apple's, which are there with the App Store alone.
+        var hasBuiltInRoots = false
         if let member = json.present("appStore") {
             let reader = try ObjectReader(member, at: "appStore", of: Self.appStoreNames)
             appStore = try Self.appStore(reader, file)
             checksRevocation = try reader.flag("checkRevocation") ?? false
             appStoreAccess = try AppStoreAccess(reader, file)
             appStoreConnectAccess = try AppStoreConnectAccess(reader, file)
+            hasBuiltInRoots = try reader.flag("builtInRoots") ?? true
+            if hasBuiltInRoots { try Self.refuseAddresses(reader) }
         }
         if let member = json.present("revenueCat") {
             let reader = try ObjectReader(member, at: "revenueCat", of: Self.revenueCatNames)
             revenueCat = try Self.revenueCat(reader, file)
+            if hasBuiltInRoots { try Self.refuseAddresses(reader) }
         }
         if let member = json.present("playStore") {
             let reader = try ObjectReader(member, at: "playStore", of: Self.playStoreNames)
             playStore = try PlayConfiguration(reader, file)
+            if hasBuiltInRoots { try Self.refuseAddresses(reader) }
+        }
+    }
+
+    /// Refuses other addresses than a store's own: a simulator's word never counts beside what a store
+    /// signed (Stores, rule 9).
+    private static func refuseAddresses(_ reader: ObjectReader) throws(InputFault) {
+        for name in ["apiURL", "tokenURL", "jwksURL"] where reader.json.present(name) != nil {
+            throw reader.fault(name, "allowed with \"builtInRoots\": false only")
         }
     }
 

@@ -44,7 +44,7 @@ struct `The configuration of the stores` {
               "licenseKeys":["\(PlaySample.store.get().licenseKeyText)"],
               "pushAudience":"a","pushServiceAccount":"b"},
              "revenueCat":{"authorizationFile":"secret","hmacSecretFile":"secret",
-              "apiKeyFile":"secret","projectId":"p","apiURL":"http://127.0.0.1:8080"}}
+              "apiKeyFile":"secret","projectId":"p"}}
             """
         )
         let appStore = try #require(configuration.appStore)
@@ -64,6 +64,35 @@ struct `The configuration of the stores` {
         #expect(configuration.revenueCat?.hmacSecret == Array("Bearer 16-bytes-of-text".utf8))
         #expect(configuration.revenueCat?.apiKey == Array("16-bytes-of-text".utf8))
         #expect(configuration.revenueCat?.projectID == "p")
+        #expect(configuration.revenueCat?.apiURL == nil)
+    }
+
+    // Stores, rule 9: another's word beside a store's own
+    @Test(arguments: [
+        ("revenueCat", #""apiURL":"http://127.0.0.1:8080""#, "revenueCat.apiURL"),
+        ("playStore", #""packageNames":["a"],"apiURL":"https://a.b""#, "playStore.apiURL"),
+        ("playStore", #""packageNames":["a"],"tokenURL":"https://a.b""#, "playStore.tokenURL"),
+        ("playStore", #""packageNames":["a"],"jwksURL":"https://a.b""#, "playStore.jwksURL"),
+    ])
+    func `has no other address beside Apple's roots`(
+        _ store: String,
+        _ members: String,
+        _ path: String
+    ) throws {
+        func text(_ roots: String) -> String {
+            #"{"appStore":{"bundleIds":["a"],"appAppleId":1\#(roots)},"\#(store)":{\#(members)}}"#
+        }
+        let fault = #expect(throws: InputFault.self) { try Self.read(text("")) }
+        #expect(fault?.path == path)
+        // The controls: with roots of its own, and where the App Store is not listened to.
+        _ = try Self.read(text(#","builtInRoots":false,"roots":["root.der"]"#))
+        _ = try Self.read(#"{"\#(store)":{\#(members)}}"#)
+    }
+
+    @Test func `names a simulator's addresses`() throws {
+        let configuration = try Self.read(
+            #"{"revenueCat":{"apiKeyFile":"secret","projectId":"p","apiURL":"http://127.0.0.1:8080"}}"#
+        )
         #expect(configuration.revenueCat?.apiURL == "http://127.0.0.1:8080")
     }
 

@@ -63,7 +63,7 @@ STEPS = (
     (0, "use carol{} --undo n{} --id p{}"),
     (4, "use carol{} --undo none --id q{}"),
     (1, "use carol{} export --id r{}"),
-    (4, "use carol{} unlisted --id s{}"),
+    (64, "use carol{} unlisted --id s{}"),
     (1, "use dora{} count --amount 31 --unit seconds --id t{}"),
     (0, "catalog publish {catalog} --effective 2026-05-0{number} --id u{}"),
     (66, "catalog publish absent.json --id v{}"),

@@ -96,6 +96,9 @@ extension Auditor {
         return subjects.sorted()
     }
 
+    /// Records between two looks at whether somebody ends it.
+    private static let stepLength: UInt64 = 65_536
+
     /// Writes the views anew from the log, beside the old ones, and switches at once.
     ///
     /// A log with a damaged record keeps the old ones: with them it answers what does not meet it.
@@ -110,8 +113,11 @@ extension Auditor {
     ) throws -> UInt64 {
         _ = try appending.whole
         let (log, views) = (questions.log, questions.views)
-        try log.scan(from: 0, upTo: log.end().size) { _, record in
+        let end = try log.end().size
+        try log.scan(from: 0, upTo: end) { header, record in
             _ = try RecordHeader(checking: record)
+            // Whoever waits may end it.
+            if header.sequence % Self.stepLength == Self.stepLength - 1 { try progress(0, end) }
             return true
         }
         try views.rebuild(progress: progress)

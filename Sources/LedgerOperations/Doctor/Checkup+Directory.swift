@@ -65,8 +65,8 @@ extension Checkup {
                 "an erasure is not finished: names and keys of whom it takes may stand yet",
                 at: path + "/" + LedgerDirectory.vaultFolder,
                 do: "nothing, if one runs now; else mend what stopped it (a full disk, the list "
-                    + "of backups): the next command that writes, or the server when it starts, "
-                    + "finishes it"
+                    + "of backups): the next erasure finishes it, the server when it starts, and "
+                    + "where none runs the next command that writes"
             )
         }
     }

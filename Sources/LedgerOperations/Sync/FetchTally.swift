@@ -27,9 +27,15 @@ struct FetchTally {
         if entries[purchase] == nil { entries[purchase] = Entry(before: before) }
     }
 
-    /// Counts what became of what was told.
-    mutating func count(_ submissions: [Submission], _ receipts: [Receipt]) {
-        for (submission, receipt) in zip(submissions, receipts) {
+    /// Counts what became of what was told of an environment: what belongs to another one is recorded, and
+    /// makes no purchase known in this one (Stores, trap 3).
+    mutating func count(
+        _ submissions: [Submission],
+        _ receipts: [Receipt],
+        in environment: StoreEnvironment
+    ) {
+        for (submission, receipt) in zip(submissions, receipts)
+        where submission.environment == environment {
             var appended = 0
             if case .appended(_, let count) = receipt { appended = count }
             for purchase in submission.purchases {
@@ -41,12 +47,21 @@ struct FetchTally {
 
     /// Says that the store of a purchase cannot be asked, unless RevenueCat told of it.
     mutating func pass(_ purchase: PurchaseName) {
-        if entries[purchase]?.found == 0 { miss(purchase, .notConfigured) }
+        if entries[purchase]?.found == 0 { conclude([purchase], .notConfigured) }
     }
 
-    /// Says why a purchase was not fetched whole.
-    mutating func miss(_ purchase: PurchaseName, _ code: SyncedPurchase.Code) {
-        entries[purchase, default: Entry()].code = code
+    /// Says why purchases were not fetched whole; nil: they were, also those of which half an answer told before.
+    mutating func conclude(_ purchases: Set<PurchaseName>, _ code: SyncedPurchase.Code?) {
+        for purchase in purchases { entries[purchase, default: Entry()].code = code }
+    }
+}
+
+extension [Submission] {
+    /// The purchases that those of an environment are about.
+    func purchases(in environment: StoreEnvironment) -> Set<PurchaseName> {
+        reduce(into: []) { purchases, submission in
+            if submission.environment == environment { purchases.formUnion(submission.purchases) }
+        }
     }
 }
 

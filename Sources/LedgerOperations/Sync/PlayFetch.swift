@@ -31,16 +31,18 @@ struct PlayFetch: Sendable {
 
     /// Asks about each app until one has it, and acknowledges what is paid.
     ///
-    /// `take`: gets what the answer comes to.
+    /// `take`: gets what the answer comes to; `isAwaited`: Google is told once that is on the disk (Stores, rule 3).
     ///
-    /// - Returns: why Google Play did not tell; nil: it did.
-    func run(_ take: ([Submission]) async throws -> Void) async throws -> StoreFault? {
+    /// - Returns: why Google Play did not tell, or takes no acknowledgement; nil: it did.
+    func run(
+        _ take: (_ submission: Submission, _ isAwaited: Bool) async throws -> Void
+    ) async throws -> StoreFault? {
         do {
             let facts = try await facts()
-            try await take([facts.submission])
+            try await take(facts.submission, facts.acknowledgement != nil)
             guard let purchase = facts.acknowledgement else { return nil }
             try await playStore.api.acknowledge(purchase)
-            try await take([purchase.submission(at: now)])
+            try await take(purchase.submission(at: now), false)
             return nil
         } catch let fault as StoreFault {
             return fault
@@ -55,7 +57,7 @@ struct PlayFetch: Sendable {
                 return try await facts(packageName.description)
             } catch {
                 fault = error
-                guard [.notFound, .rejected].contains(error.code) else { throw error }
+                guard error.isOfUnknown else { throw error }
             }
         }
         throw fault
@@ -73,4 +75,9 @@ struct PlayFetch: Sendable {
         guard case .success(let facts) = facts else { throw StoreFault(.malformed) }
         return facts
     }
+}
+
+extension StoreFault {
+    /// Whether Google knows nothing of an id, or no more: it is none of its own.
+    var isOfUnknown: Bool { code == .notFound || code == .rejected }
 }

@@ -41,10 +41,11 @@ package struct StoreClients: Sendable {
     /// Whether no store may be asked.
     package var isEmpty: Bool { appStore == nil && playStore == nil && revenueCat == nil }
 
-    /// When one may be asked about purchases again, by its name in the log; nil: now, as far as is known.
-    package func heldUntil(_ store: String) -> Instant? {
+    /// When one may be asked about purchases of an environment again, by its name in the log; nil: now, as
+    /// far as is known.
+    package func heldUntil(_ store: String, in environment: StoreEnvironment) -> Instant? {
         switch store {
-        case Source.appStore: appStore?.api.heldUntil
+        case Source.appStore: appStore?.api.heldUntil(in: environment)
         case Source.playStore: playStore?.api.heldUntil
         case Source.revenueCat: revenueCat?.heldUntil
         default: nil

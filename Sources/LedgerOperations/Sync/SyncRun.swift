@@ -87,9 +87,14 @@ struct SyncRun {
             asksForRefunds: isOfCustomer,
             clock: sync.clock
         )
-        if let fault = try await fetch.run({ try await takeOwn($0, of: purchase) }) {
-            tally.miss(purchase, SyncedPurchase.Code(fault))
+        var named: Set<PurchaseName> = [purchase]
+        let fault = try await fetch.run { submissions in
+            named.formUnion(submissions.purchases(in: environment))
+            try await take(submissions)
         }
+        // Half an answer tells of none of them whole: what it names is asked about by itself.
+        tally.conclude(named, fault.map { SyncedPurchase.Code($0) })
+        if fault == nil { told.insert(named, besides: purchase) }
     }
 
     private mutating func askPlayStore(
@@ -99,31 +104,38 @@ struct SyncRun {
         guard let playStore = sync.clients.playStore else {
             return tally.pass(purchase)
         }
+        var isTold = false
+        var fault: StoreFault?
+        // Told of another environment alone, such as a tester's, a purchase is not known in this one.
+        var unknown = StoreFault(.notFound)
         for id in PlayFetch.ids(of: names) {
             let fetch = PlayFetch(playStore, of: id, now: sync.clock())
-            if let fault = try await fetch.run({ try await takeOwn($0, of: purchase) }) {
-                tally.miss(purchase, SyncedPurchase.Code(fault))
+            var isAnswered = false
+            let failure = try await fetch.run { submission, isAwaited in
+                isAnswered = true
+                isTold = isTold || submission.environment == environment
+                told.insert([submission].purchases(in: environment), besides: purchase)
+                try await take([submission], atOnce: isAwaited)
             }
+            guard let failure else { continue }
+            // Google forgets a token that was replaced: what the others of the purchase tell is all.
+            if isAnswered || !failure.isOfUnknown { fault = failure } else { unknown = failure }
         }
-    }
-
-    /// Appends what a purchase's own store told.
-    private mutating func takeOwn(
-        _ submissions: [Submission],
-        of purchase: PurchaseName
-    ) async throws {
-        told.insert(submissions.flatMap(\.purchases), besides: purchase)
-        try await take(submissions)
+        let missed = fault ?? (isTold ? nil : unknown)
+        tally.conclude([purchase], missed.map { SyncedPurchase.Code($0) })
     }
 
     /// Appends what was told, without what is known.
-    private mutating func take(_ submissions: [Submission]) async throws {
+    ///
+    /// `atOnce`: it is recorded when this returns, not together with others.
+    private mutating func take(_ submissions: [Submission], atOnce: Bool = false) async throws {
         guard !submissions.isEmpty else { return }
-        for purchase in Set(submissions.flatMap(\.purchases)) where tally.entries[purchase] == nil {
+        for purchase in submissions.purchases(in: environment)
+        where tally.entries[purchase] == nil {
             tally.begin(purchase, try await standing(of: purchase))
         }
         pending += submissions
-        if pending.count >= Self.groupSize { try await record() }
+        if atOnce || pending.count >= Self.groupSize { try await record() }
     }
 
     /// Appends what is pending.
@@ -134,7 +146,7 @@ struct SyncRun {
         let receipts = try await sync.pool.run {
             try ledger.appender.record(fetched: submissions)
         }
-        tally.count(submissions, receipts)
+        tally.count(submissions, receipts, in: environment)
     }
 
     private func standing(of purchase: PurchaseName) async throws -> StandingPurchase? {

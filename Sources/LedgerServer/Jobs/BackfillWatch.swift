@@ -36,7 +36,9 @@ struct BackfillWatch: ScheduledJob {
                 if service.isEnded() { return .ended }
                 if answer.isToGoOn {
                     // It goes on where it was, for which those that are asked here are needed, and no other.
-                    let holds = answer.sources.compactMap { clients.heldUntil($0.store) }
+                    let holds = answer.sources.compactMap {
+                        clients.heldUntil($0.store, in: .production)
+                    }
                     return .failed(notBefore: holds.max())
                 }
                 // Asked again at once, it would ask about everybody from the start, and hear the same.

@@ -108,7 +108,7 @@ struct StoreWatch: ScheduledJob {
         from progress: Progress
     ) async throws -> (JobRun, next: Progress) {
         let clients = service.stores.clients
-        let asked = doubts.purchases.filter { clients.heldUntil($0.store) == nil }
+        let asked = doubts.purchases.filter { clients.heldUntil($0.store, in: .production) == nil }
         let synced = asked.isEmpty ? [] : try await service.sync.sync(asked, in: .production)
         let replies = StoreReplies(synced)
         tell(synced, replies)
@@ -123,7 +123,8 @@ struct StoreWatch: ScheduledJob {
         guard !held.isEmpty else { return (next.failing.isEmpty ? .done : .failed(), next) }
         for store in held { next.starts[store] = progress.starts[store] }
         let others = doubts.next.count > held.count ? service.clock() + interval : nil
-        return (.failed(heldUntil: held.map { clients.heldUntil($0.text) }, others: others), next)
+        let holds = held.map { clients.heldUntil($0.text, in: .production) }
+        return (.failed(heldUntil: holds, others: others), next)
     }
 
     private func tell(_ synced: [SyncedPurchase], _ replies: StoreReplies) {

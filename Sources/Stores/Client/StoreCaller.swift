@@ -27,7 +27,7 @@ package final class StoreCaller: Sendable {
         package var deadline: Int64 = 8_000
         /// Questions under way.
         package var parallel = 8
-        /// Faults in a row after which the store is left alone, and for how many milliseconds.
+        /// Faults in a row after which a host of the store is left alone, and for how many milliseconds.
         package var restsAfter = 10
         package var rest: Int64 = 30_000
         /// Milliseconds for which nothing is asked because the store was asked too often; it counts over an
@@ -45,15 +45,34 @@ package final class StoreCaller: Sendable {
 
     private struct State {
         var running = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Wait] = []
+        /// How many came to wait so far.
+        var waits: UInt64 = 0
+        /// By the addresses before the paths: what a sandbox says of itself holds up no production.
+        var hosts: [Name: Host] = [:]
+    }
+
+    /// Who waits for a place.
+    private struct Wait {
+        var number: UInt64
+        /// Told whether there is one.
+        var continuation: CheckedContinuation<Bool, Never>
+    }
+
+    /// How one host of the store is, by its answers.
+    private struct Host {
         var faults = 0
         var restsUntil: Instant?
-        /// When the store wants to be asked again, as it last said (`Retry-After`).
+        /// When it wants to be asked again, as it last said (`Retry-After`).
         var notBefore: Instant?
-        /// Until when each host of it wants no question at all, since it was asked too often.
-        var closedUntil: [Name: Instant] = [:]
-        /// Until when the store's time is used by the questions so far.
+        /// Until when it wants no question at all, since it was asked too often.
+        var closedUntil: Instant?
+        /// Until when its time is used by the questions so far.
         var usedUntil: Instant?
+
+        var heldUntil: Instant? {
+            [restsUntil, notBefore, closedUntil].compactMap(\.self).max()
+        }
     }
 
     /// `transport`: carries the questions.
@@ -82,7 +101,7 @@ package final class StoreCaller: Sendable {
     ) async throws(StoreFault) -> StoreResponse {
         var fault = StoreFault(.unavailable)
         let host = Self.host(of: request.url)
-        let turn = wait(for: spacing)
+        let turn = wait(for: spacing, at: host)
         if turn > 0 { await sleep(turn) }
         let latest = clock().advanced(byMilliseconds: policy.deadline)
         for attempt in 0..<policy.attempts {
@@ -95,10 +114,11 @@ package final class StoreCaller: Sendable {
                 throw StoreFault(.rateLimited, retryAfter: (delay + 999) / 1000)
             }
             if delay > 0 { await sleep(delay) }
-            if let seconds = restingSeconds() {
+            if let seconds = restingSeconds(host) {
                 throw StoreFault(.resting, retryAfter: seconds)
             }
-            await enter()
+            // Who is cancelled meanwhile waits no longer, however long the others take.
+            guard await enter() else { throw fault }
             // Others may have been told so while it waited for its place.
             guard closedUntil(host) == closed else {
                 leave()
@@ -110,17 +130,17 @@ package final class StoreCaller: Sendable {
             leave()
             if response == nil, Task.isCancelled { throw fault }
             if let response, (200..<300).contains(response.status) {
-                succeeded()
+                succeeded(host)
                 return response
             }
             fault = self.fault(response, of: host)
             if let response, isAtFault(response) { fault.code = .unavailable }
             switch fault.code {
-            case .unavailable: failed()
+            case .unavailable: failed(host)
             case .rateLimited: break
             // It answers: another question would not be answered otherwise.
             default:
-                succeeded()
+                succeeded(host)
                 throw fault
             }
         }
@@ -134,11 +154,11 @@ package final class StoreCaller: Sendable {
             .flatMap { RetryAfter.milliseconds($0, at: now) }.map { min($0, policy.longestWait) }
         if let wait {
             let closed = now.advanced(byMilliseconds: min(wait, policy.longestClosing))
-            state.withLock { state in
-                state.notBefore = now.advanced(byMilliseconds: wait)
+            note(host) { host in
+                host.notBefore = now.advanced(byMilliseconds: wait)
                 // Too many questions are not one question's matter.
                 guard response.status == 429 else { return }
-                state.closedUntil[host] = max(state.closedUntil[host] ?? closed, closed)
+                host.closedUntil = max(host.closedUntil ?? closed, closed)
             }
         }
         let retryAfter = wait.map { ($0 + 999) / 1000 }
@@ -165,13 +185,13 @@ package final class StoreCaller: Sendable {
     /// Uses a stretch of the store's time.
     ///
     /// - Returns: milliseconds until the question's turn.
-    private func wait(for spacing: Int64) -> Int64 {
+    private func wait(for spacing: Int64, at host: Name) -> Int64 {
         guard spacing > 0 else { return 0 }
         let now = clock()
         let free = now.advanced(byMilliseconds: -policy.credit)
-        return state.withLock { state in
-            let end = max(state.usedUntil ?? free, free).advanced(byMilliseconds: spacing)
-            state.usedUntil = end
+        return note(host) { host in
+            let end = max(host.usedUntil ?? free, free).advanced(byMilliseconds: spacing)
+            host.usedUntil = end
             // Fits: both are of this day.
             return max(0, end.milliseconds - now.milliseconds)
         }
@@ -179,47 +199,75 @@ package final class StoreCaller: Sendable {
 
     // MARK: Some at a time
 
-    private func enter() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.running < policy.parallel {
-                    state.running += 1
-                    return true
+    /// Waits for a place.
+    ///
+    /// - Returns: whether there is one; false: who waits was cancelled.
+    private func enter() async -> Bool {
+        let number = state.withLock { state in
+            state.waits += 1
+            return state.waits
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasPlace = state.withLock { state -> Bool? in
+                    // The handler below may have looked for it before it was there.
+                    if Task.isCancelled { return false }
+                    if state.running < policy.parallel {
+                        state.running += 1
+                        return true
+                    }
+                    state.waiting.append(Wait(number: number, continuation: continuation))
+                    return nil
                 }
-                state.waiting.append(continuation)
-                return false
+                if let hasPlace { continuation.resume(returning: hasPlace) }
             }
-            if isFree { continuation.resume() }
+        } onCancel: {
+            let wait = state.withLock { state -> Wait? in
+                // Whoever was given a place hands it on by itself.
+                guard let index = state.waiting.firstIndex(where: { $0.number == number }) else {
+                    return nil
+                }
+                return state.waiting.remove(at: index)
+            }
+            wait?.continuation.resume(returning: false)
         }
     }
 
     /// Hands the place on to who waits longest.
     private func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let next = state.withLock { state -> Wait? in
             if state.waiting.isEmpty {
                 state.running -= 1
                 return nil
             }
             return state.waiting.removeFirst()
         }
-        next?.resume()
+        next?.continuation.resume(returning: true)
     }
 
     // MARK: A rest
 
-    /// When the store may be asked again: it rests, or said so itself; nil: now, as far as is known.
+    /// When the store may be asked again at all of its hosts: one rests, or said so itself; nil: now, as
+    /// far as is known.
     package var heldUntil: Instant? {
+        ahead(state.withLock { $0.hosts.values.compactMap(\.heldUntil).max() })
+    }
+
+    /// The same of the host of one address.
+    package func heldUntil(at url: String) -> Instant? {
+        let host = Self.host(of: url)
+        return ahead(state.withLock { $0.hosts[host]?.heldUntil })
+    }
+
+    /// Nil: it is over.
+    private func ahead(_ instant: Instant?) -> Instant? {
         let now = clock()
-        return state.withLock { state in
-            [state.restsUntil, state.notBefore, state.closedUntil.values.max()]
-                .compactMap(\.self).max()
-        }
-        .flatMap { $0 > now ? $0 : nil }
+        return instant.flatMap { $0 > now ? $0 : nil }
     }
 
     /// Until when a host wants no question, whoever asks; nil: it never said so.
     private func closedUntil(_ host: Name) -> Instant? {
-        state.withLock { $0.closedUntil[host] }
+        state.withLock { $0.hosts[host]?.closedUntil }
     }
 
     /// The address before the path: a sandbox counts for itself.
@@ -227,28 +275,32 @@ package final class StoreCaller: Sendable {
         Name(url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "//"))
     }
 
-    private func restingSeconds() -> Int64? {
+    private func restingSeconds(_ host: Name) -> Int64? {
         let now = clock()
-        return state.withLock { state in
-            guard let until = state.restsUntil, now < until else { return nil }
-            return (until.milliseconds - now.milliseconds + 999) / 1000
+        guard let until = state.withLock({ $0.hosts[host]?.restsUntil }), now < until else {
+            return nil
         }
+        return (until.milliseconds - now.milliseconds + 999) / 1000
     }
 
-    private func failed() {
+    private func failed(_ host: Name) {
         let until = clock().advanced(byMilliseconds: policy.rest)
-        state.withLock { state in
-            state.faults += 1
+        note(host) { host in
+            host.faults += 1
             // After the rest one question shows whether it is over.
-            if state.faults >= policy.restsAfter { state.restsUntil = until }
+            if host.faults >= policy.restsAfter { host.restsUntil = until }
         }
     }
 
-    private func succeeded() {
-        state.withLock { state in
-            state.faults = 0
-            state.restsUntil = nil
-            state.notBefore = nil
+    private func succeeded(_ host: Name) {
+        note(host) { host in
+            host.faults = 0
+            host.restsUntil = nil
+            host.notBefore = nil
         }
+    }
+
+    private func note<Value: Sendable>(_ host: Name, _ change: (inout Host) -> Value) -> Value {
+        state.withLock { change(&$0.hosts[host, default: Host()]) }
     }
 }

@@ -130,6 +130,55 @@ struct `A sync with the App Store` {
         }
     }
 
+    @Test func `holds nothing for told whole that half an answer names`() async throws {
+        var story = try AppStoreStory()
+        story.account.buy(AppStoreStory.month, at: Sample.day(1))
+        story.account.buy(AppStoreStory.lifetime, at: Sample.day(2))
+        // The history is told, and then no refunds: of the one, or of the other one either.
+        for (faults, code): (Int, SyncedPurchase.Code?) in [(12, .unavailable), (4, nil)] {
+            try await story.ledger(on: 10, told: [0, 1]) { scratch, api in
+                let response = StoreResponse(status: 503)
+                api.fail(after: 1, with: Array(repeating: response, count: faults))
+                let answer = try await story.sync(scratch, api)
+                #expect(answer.purchases.map(\.code) == [code, code])
+                let outcome: SyncedPurchase.Outcome = code == nil ? .completed : .failed
+                #expect(answer.purchases.map(\.outcome) == [outcome, outcome])
+                #expect(answer.purchases.allSatisfy { $0.found > 0 })
+            }
+        }
+    }
+
+    // Stores, rule 7
+    @Test func `confirms no old claim of what half an answer names`() async throws {
+        var story = try AppStoreStory()
+        story.account.buy(AppStoreStory.month, at: Sample.day(1))
+        story.account.buy(AppStoreStory.lifetime, at: Sample.day(2))
+        try await story.ledger(on: 10, told: [0, 1]) { scratch, api in
+            let claims = story.account.bought.map { bought in
+                Sample.line(
+                    "claim-" + bought.id,
+                    "customer.claimed",
+                    "customer/" + AppStoreStory.customer.text,
+                    data: #"{"purchase":"app_store/\#(bought.id)"}"#,
+                    time: scratch.clock.now
+                )
+            }
+            _ = try scratch.ledger.appender.record(Sample.submissions(claims))
+            func confirmed() throws -> Int {
+                try (0..<scratch.ledger.questions.size())
+                    .compactMap { try scratch.ledger.questions.event(at: $0)?.event }
+                    .count { $0.data.text(.method) == "store_api" }
+            }
+            api.fail(after: 1, with: Array(repeating: StoreResponse(status: 503), count: 12))
+            _ = try await story.sync(scratch, api)
+            #expect(try confirmed() == 0)
+            // The control
+            api.fail(with: [])
+            _ = try await story.sync(scratch, api)
+            #expect(try confirmed() == 2)
+        }
+    }
+
     @Test func `is not made where nobody may ask`() async throws {
         var story = try AppStoreStory()
         story.account.buy(AppStoreStory.month, at: Sample.day(1))

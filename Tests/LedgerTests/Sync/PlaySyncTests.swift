@@ -5,6 +5,7 @@ import LedgerAPI
 import LedgerOperations
 import StoreSimulator
 import Stores
+import Synchronization
 import Testing
 
 /// What Google Play is asked for, and what comes of it (Stores, rule 9).
@@ -53,27 +54,36 @@ struct `A sync with Google Play` {
                 _ = try scratch.ledger.appender.record(try outcome.get())
             }
             let api = try SimulatedPlayAPI()
-            let caller = StoreCaller(
-                api.transport,
-                clock: { clock.now },
-                sleep: { _ in },
-                random: { 0 }
-            )
-            let client = PlayDeveloperAPI(
-                try #require(ServiceAccount(json: api.serviceAccount)),
-                caller: caller,
-                clock: { clock.now }
-            )
-            let playStore = StoreClients.PlayStore(api: client, configuration: configuration)
-            let sync = StoreSync(
-                scratch.ledger,
-                StoreClients(playStore: playStore),
-                pool: DispatchPool(),
-                clock: { clock.now },
-                makeID: { String(UInt64.random(in: 0...(.max))) }
-            )
-            try await body(scratch, api, sync)
+            try await body(scratch, api, try storeSync(scratch, api))
         }
+    }
+
+    /// What asks Google Play; `transport`: what carries the questions; nil: they go straight to it.
+    private static func storeSync(
+        _ scratch: ScratchLedger,
+        _ api: SimulatedPlayAPI,
+        by transport: StoreTransport? = nil
+    ) throws -> StoreSync {
+        let clock = scratch.clock
+        let caller = StoreCaller(
+            transport ?? api.transport,
+            clock: { clock.now },
+            sleep: { _ in },
+            random: { 0 }
+        )
+        let client = PlayDeveloperAPI(
+            try #require(ServiceAccount(json: api.serviceAccount)),
+            caller: caller,
+            clock: { clock.now }
+        )
+        let playStore = StoreClients.PlayStore(api: client, configuration: configuration)
+        return StoreSync(
+            scratch.ledger,
+            StoreClients(playStore: playStore),
+            pool: DispatchPool(),
+            clock: { clock.now },
+            makeID: { String(UInt64.random(in: 0...(.max))) }
+        )
     }
 
     // row 6.2, row 8.3
@@ -150,6 +160,67 @@ struct `A sync with Google Play` {
         }
     }
 
+    // P13, trap 23: Google forgets a token some time after it was replaced
+    @Test func `of a purchase asks whole where a token that was replaced is forgotten`()
+        async throws
+    {
+        let clock = TestClock(Sample.day(33))
+        try await Self.ledger(on: 33, clock: clock) { scratch, api, sync in
+            let token1 = try Self.subscription(
+                "GPA.1",
+                until: 10,
+                #"{"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED"}"#
+            )
+            let token2 = try Self.subscription(
+                "GPA.2",
+                until: 131,
+                #"{"linkedPurchaseToken":"token-1"}"#
+            )
+            api.set(token1, ofSubscription: "token-1")
+            api.set(token2, ofSubscription: "token-2")
+            let names = [PurchaseName.play("token-1"), .play("token-2")].compactMap(\.self)
+            let known = try await sync.sync(names, in: .production)
+            #expect(known.allSatisfy { $0.code == nil })
+            clock.now = Sample.day(100)
+            // Control: what is not told for another reason may be told later.
+            for (status, code): (Int, SyncedPurchase.Code?) in [
+                (404, nil), (410, nil), (403, .notPermitted),
+            ] {
+                let later = try Self.storeSync(scratch, api) { request in
+                    request.url.hasSuffix("/tokens/token-1")
+                        ? StoreResponse(status: status) : await api.transport(request)
+                }
+                let told = try await later.sync(names, in: .production)
+                #expect(told.map(\.code) == [code], "\(status)")
+                #expect(told.allSatisfy { $0.found > 0 })
+            }
+        }
+    }
+
+    // trap 3
+    @Test func `makes a purchase of a tester known in the sandbox alone`() async throws {
+        try await Self.ledger(on: 10) { scratch, api, sync in
+            api.set(
+                try Self.subscription("GPA.9", until: 31, #"{"testPurchase":{}}"#),
+                ofSubscription: "token-9"
+            )
+            let names = [PurchaseName.play("token-9")].compactMap(\.self)
+            let before = try scratch.ledger.questions.size()
+            func places() throws -> [StoreEnvironment] {
+                try (before..<scratch.ledger.questions.size())
+                    .compactMap { try scratch.ledger.questions.event(at: $0)?.event.environment }
+            }
+            let asked = try await sync.sync(names, in: .production)
+            #expect(asked.map(\.code) == [.notFound] && asked.map(\.found) == [0])
+            let told = try places()
+            #expect(!told.isEmpty && told.allSatisfy { $0 == .sandbox })
+            // Control: there it is known, and that its store was asked is recorded.
+            let known = try await sync.sync(names, in: .sandbox)
+            #expect(known.map(\.outcome) == [.completed])
+            #expect(try places().count == told.count + 1)
+        }
+    }
+
     // Stores, rule 3: what is paid and not acknowledged
     @Test func `acknowledges what is paid`() async throws {
         try await Self.ledger(on: 2) { scratch, api, sync in
@@ -166,6 +237,36 @@ struct `A sync with Google Play` {
             let kinds = try (0..<scratch.ledger.questions.size())
                 .compactMap { try scratch.ledger.questions.event(at: $0)?.event.kind }
             #expect(kinds.contains(.purchaseAcknowledged))
+        }
+    }
+
+    // Stores, rule 3: Google is told once it is on the disk
+    @Test func `acknowledges no renewal that is not recorded`() async throws {
+        try await Self.ledger(on: 40) { scratch, api, _ in
+            api.set(
+                try Self.subscription(
+                    "GPA.1..0",
+                    until: 61,
+                    #"{"acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING"}"#
+                ),
+                ofSubscription: "token-1"
+            )
+            let ledger = scratch.ledger
+            let before = try ledger.questions.size()
+            let sizes = Mutex<[UInt64]>([])
+            let sync = try Self.storeSync(scratch, api) { request in
+                if request.url.hasSuffix(":acknowledge") {
+                    // A log that cannot be read has nothing.
+                    let size = (try? ledger.questions.size()) ?? 0
+                    sizes.withLock { $0.append(size) }
+                }
+                return await api.transport(request)
+            }
+            let names = [PurchaseName.play("token-1")].compactMap(\.self)
+            let told = try await sync.sync(names, in: .production)
+            #expect(told.map(\.outcome) == [.reconciled])
+            let found = sizes.withLock(\.self)
+            #expect(found.count == 1 && found.allSatisfy { $0 > before }, "\(found)")
         }
     }
 

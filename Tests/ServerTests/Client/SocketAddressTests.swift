@@ -32,7 +32,11 @@ struct `A socket's path to listen at` {
             // The control: nobody answers yet.
             try await LedgerServer.refuseTaken(options)
             await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await application.run() }
+                group.addTask {
+                    // Where it does not listen nobody waits for it.
+                    defer { tell.finish() }
+                    try await application.run()
+                }
                 for await _ in listens {}
                 await #expect(throws: LedgerServer.AddressTaken.self) {
                     try await LedgerServer.refuseTaken(options)

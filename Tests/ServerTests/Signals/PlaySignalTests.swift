@@ -259,6 +259,25 @@ struct `Google Play over HTTP` {
         }
     }
 
+    // Stores, rule 10: where nobody signs in, nothing is said of the purchase
+    @Test func `asks for it again where there is nobody to sign in at`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            try server.publishCatalog()
+            let size = try server.ledger.questions.size()
+            simulated.set(try Self.subscription(server), ofSubscription: "token-1")
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            // At the address for access tokens.
+            simulated.fail(with: [StoreResponse(status: 404)])
+            let refused = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(refused.status == 503 && refused.code == "store_unavailable")
+            #expect(try server.ledger.questions.size() == size)
+            let again = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(again.status == 200)
+            #expect(try await server.has("dora", "export") == true)
+        }
+    }
+
     // trap 23: a token that is gone is told once, and comes no more
     @Test func `keeps a hint at what the API no longer knows, and says so`() async throws {
         let simulated = try SimulatedPlayAPI()

@@ -138,6 +138,14 @@ struct `The App Store Server API` {
                     "https://api.storekit-sandbox.apple.com/i",
                 ].map { $0.prefix(40) }
         )
+        simulated.fail(with: [StoreResponse(status: 429, headers: ["retry-after": "60"])])
+        await #expect(throws: StoreFault.self) {
+            try await api.statuses(of: Self.id, in: .sandbox)
+        }
+        let end = Self.now.advanced(byMilliseconds: 60_000)
+        #expect(api.heldUntil(in: .sandbox) == end)
+        #expect(api.heldUntil(in: .production) == nil)
+        _ = try await api.statuses(of: Self.id, in: .production)
     }
 
     @Test func `is asked about one app after the other`() async throws {

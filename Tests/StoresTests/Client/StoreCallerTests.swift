@@ -41,7 +41,10 @@ private final class Scripted: Sendable {
 struct `A question to a store` {
     private static let request = StoreRequest(.get, "https://example.com/")
 
-    private static func fault(_ caller: StoreCaller) async -> StoreFault? {
+    private static func fault(
+        _ caller: StoreCaller,
+        _ request: StoreRequest = request
+    ) async -> StoreFault? {
         do throws(StoreFault) {
             _ = try await caller.send(request)
             return nil
@@ -164,6 +167,49 @@ struct `A question to a store` {
         #expect(store.asked == 11)
     }
 
+    private static let sandbox = StoreRequest(.get, "https://sandbox.example/a")
+    private static let production = StoreRequest(.get, "https://production.example/a")
+
+    // Stores, rule 9: what one address says of itself holds up no other
+    @Test func `is not asked at the address that rests, and at the other one`() async {
+        var policy = StoreCaller.Policy()
+        policy.attempts = 1
+        let store = Scripted(Self.response(503))
+        let caller = store.caller(policy)
+        for _ in 0..<10 {
+            #expect(await Self.fault(caller, Self.sandbox)?.code == .unavailable)
+        }
+        #expect(await Self.fault(caller, Self.production)?.code == .unavailable)
+        #expect(store.asked == 11)
+        #expect(await Self.fault(caller, Self.sandbox) == StoreFault(.resting, retryAfter: 30))
+        #expect(caller.heldUntil(at: Self.production.url) == nil)
+        let end = store.now.advanced(byMilliseconds: 30_000)
+        #expect(caller.heldUntil(at: Self.sandbox.url) == end && caller.heldUntil == end)
+    }
+
+    @Test func `waits for no limit of another address`() async throws {
+        var policy = StoreCaller.Policy()
+        policy.attempts = 1
+        policy.credit = 1000
+        let store = Scripted(Self.response(429, "60"), Self.response(200))
+        let caller = store.caller(policy)
+        #expect(await Self.fault(caller, Self.sandbox)?.code == .rateLimited)
+        #expect(caller.heldUntil(at: Self.production.url) == nil)
+        let end = store.now.advanced(byMilliseconds: 60_000)
+        #expect(caller.heldUntil(at: Self.sandbox.url) == end)
+        #expect(await Self.fault(caller, Self.production) == nil)
+        // The other one's answer ends no wait.
+        #expect(caller.heldUntil(at: Self.sandbox.url) == end && caller.heldUntil == end)
+        store.pass(60_000)
+        #expect(caller.heldUntil == nil)
+        // The time of one is not the other's.
+        for _ in 0..<5 { _ = try await caller.send(Self.sandbox, spacing: 200) }
+        _ = try await caller.send(Self.production, spacing: 20)
+        #expect(store.sleeps == [])
+        _ = try await caller.send(Self.sandbox, spacing: 200)
+        #expect(store.sleeps == [200], "the control")
+    }
+
     @Test func `leaves no store alone that answers`() async {
         var policy = StoreCaller.Policy()
         policy.attempts = 1
@@ -195,6 +241,46 @@ struct `A question to a store` {
         }
         #expect(most.load(ordering: .relaxed) <= 8)
         #expect(most.load(ordering: .relaxed) > 1)
+    }
+
+    // Stores, rule 7: a claim waits for two seconds, however many others ask.
+    @Test(.timeLimit(.minutes(5)))
+    func `that nobody waits for any longer waits for no turn`() async {
+        let running = Atomic<Int>(0)
+        let isOver = Atomic<Bool>(false)
+        let caller = StoreCaller(
+            { _ in
+                running.add(1, ordering: .relaxed)
+                while !isOver.load(ordering: .relaxed), !Task.isCancelled {
+                    // Who is cancelled has waited long enough.
+                    try? await Task.sleep(for: .milliseconds(2))
+                }
+                return StoreResponse(status: 200)
+            },
+            clock: { Instant(milliseconds: 0) },
+            sleep: { _ in },
+            random: { 0 }
+        )
+        await withTaskGroup(of: StoreFault?.self) { group in
+            for _ in 0..<8 { group.addTask { await Self.fault(caller) } }
+            while running.load(ordering: .relaxed) < 8, !Task.isCancelled {
+                // It ends by being cancelled, too.
+                try? await Task.sleep(for: .milliseconds(2))
+            }
+            for _ in 0..<10 {
+                let given = Task { await Self.fault(caller) }
+                // Most of them stand in the line by then; what holds for one that does not is the same.
+                try? await Task.sleep(for: .milliseconds(5))
+                given.cancel()
+                let fault = await given.value
+                #expect(fault?.code == .unavailable)
+                #expect(running.load(ordering: .relaxed) == 8)
+            }
+            isOver.store(true, ordering: .relaxed)
+            for await fault in group { #expect(fault == nil) }
+        }
+        // No place is lost.
+        for _ in 0..<9 { #expect(await Self.fault(caller) == nil) }
     }
 
     // What an hour allows may be used at once; behind it questions are spaced.

@@ -125,7 +125,7 @@ struct `The Play Developer API` {
         #expect(fault == .malformed)
     }
 
-    @Test(arguments: [400, 401, 403])
+    @Test(arguments: [400, 401, 403, 404, 410])
     func `that lets nobody sign in may be asked later`(_ status: Int) async throws {
         let simulated = try SimulatedPlayAPI()
         let api = try Self.api(simulated)
@@ -135,6 +135,17 @@ struct `The Play Developer API` {
             try await api.answer(of: "t1", packageName: "com.example.app")
         }
         #expect(fault == .notPermitted)
+    }
+
+    @Test(arguments: bodies)
+    func `that gives no access token may be asked later`(_ text: String) async throws {
+        let simulated = try SimulatedPlayAPI()
+        let api = try Self.api(simulated)
+        simulated.fail(with: [StoreResponse(status: 200, body: Array(text.utf8))])
+        let fault = await Self.fault { () throws(StoreFault) in
+            try await api.answer(of: "t1", packageName: "com.example.app")
+        }
+        #expect(fault == .unavailable)
     }
 
     @Test(arguments: ["../x", "..", ".", "a/b", "a?b", "a#b", "ä", "%2e", " "])

@@ -30,10 +30,6 @@ package struct AppStoreAccess: Sendable {
     /// - Throws: `InputFault` with the member's path, and what `file` throws.
     init?(_ reader: ObjectReader, _ file: (String) throws -> [UInt8]) throws {
         let apiURL = try reader.address("apiURL")
-        // Another's word never counts as Apple's (Stores, rule 9).
-        if apiURL != nil, try reader.flag("builtInRoots") ?? true {
-            throw reader.fault("apiURL", "allowed with \"builtInRoots\": false only")
-        }
         let names = ["issuerId", "keyId", "privateKeyFile"]
         let members = try names.map { try reader.text($0) }
         let given = members.compactMap(\.self)

@@ -29,8 +29,10 @@ package final class AppStoreServerAPI: Sendable {
         self.clock = clock
     }
 
-    /// When it may be asked again; nil: now.
-    package var heldUntil: Instant? { caller.heldUntil }
+    /// When it may be asked again about an environment; nil: now.
+    package func heldUntil(in environment: StoreEnvironment) -> Instant? {
+        caller.heldUntil(at: address(environment))
+    }
 
     /// What the Apple Account that made a transaction ever bought of the app, refunds included.
     ///

@@ -193,14 +193,18 @@ package final class PlayDeveloperAPI: Sendable {
         let response: StoreResponse
         do throws(StoreFault) {
             response = try await caller.send(request)
-        } catch  where error.code == .rejected {
-            // What is wrong is the account, or its key: nothing that a store's message could mend.
+        } catch  where !error.isTransient {
+            // What is wrong is the account, its key or the address: nothing that a store's message could mend,
+            // and nothing that is said of a purchase (Stores, rule 10).
             throw StoreFault(.notPermitted, status: error.status)
         }
         let json = try? JSONValue(parsing: response.body)
         guard let token = json?["access_token"]?.string,
             token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw StoreFault(.malformed, status: response.status) }
+        else {
+            // A page in its place says as little of a purchase.
+            throw StoreFault(.unavailable, status: response.status)
+        }
         let seconds = min(max(json?["expires_in"]?.integer ?? 0, 0), Self.longestLifetime)
         // Fits: a day at most.
         let endsAt = now.advanced(byMilliseconds: (seconds - Self.margin) * 1000)

@@ -63,23 +63,39 @@ struct Erase: ParsableCommand {
         if let client = try requested.server.writing(options) {
             return show(try client.answer(asked, as: ErasureAnswer.self))
         }
-        let outcome = try options.withLedger(writing: true) { ledger -> ErasureOutcome in
-            do {
-                return try ledger.eraser.erase(customers, request, reading: StoredEvidenceNames())
-            } catch {
-                // A ledger that does not tell leaves the fault as it is.
-                guard (try? ledger.eraser.isRecorded(request)) == true else { throw error }
-                throw OperationFault(
-                    unfinishedErasure: error,
-                    id: request.id,
-                    ofLedgerAt: options.path
-                )
-            }
-        }
-        switch outcome {
+        switch try outcome(of: request, customers) {
         case .erased(let receipt): show(ErasureAnswer(receipt: receipt))
         case .unknown: show(ErasureAnswer(receipt: nil))
         case .refused(let refusal): throw OperationFault(refusal)
+        }
+    }
+
+    private func outcome(
+        of request: EntitlementLedger.Request,
+        _ customers: [CustomerID]
+    ) throws -> ErasureOutcome {
+        var isRecorded = false
+        do {
+            // The ledger is closed by the fault as it is: one of the storage leaves its mark.
+            return try options.withLedger(writing: true) { ledger in
+                do {
+                    return try ledger.eraser.erase(
+                        customers,
+                        request,
+                        reading: StoredEvidenceNames()
+                    )
+                } catch {
+                    // A ledger that does not tell leaves the fault as it is.
+                    isRecorded = (try? ledger.eraser.isRecorded(request)) == true
+                    throw error
+                }
+            }
+        } catch let fault where isRecorded {
+            throw OperationFault(
+                unfinishedErasure: fault,
+                id: request.id,
+                ofLedgerAt: options.path
+            )
         }
     }
 

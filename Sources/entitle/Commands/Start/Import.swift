@@ -156,10 +156,11 @@ struct Import: ParsableCommand {
         )
         for (code, count) in report.reasons { Terminal.line("  \(code): \(count)") }
         // Where it stops at one, that one is the fault.
-        if onError != Importer.OnError.stop.rawValue {
+        if retryQuarantine || onError != Importer.OnError.stop.rawValue {
             for (file, line, refusal) in report.refusals.prefix(Self.listedLines) {
-                let path = refusal.path.isEmpty ? "" : refusal.path + ": "
-                Terminal.line("    \(file):\(line): \(path)\(refusal.detail)")
+                // Both may repeat what stands in the line.
+                let (path, detail) = (Terminal.plain(refusal.path), Terminal.plain(refusal.detail))
+                Terminal.line("    \(file):\(line): \(path.isEmpty ? "" : path + ": ")\(detail)")
             }
         }
         // Events alone are what one expects.

@@ -27,6 +27,16 @@ enum Terminal {
 
     static func line(_ text: String) { write(text + "\n") }
 
+    /// A text from outside as a part of a line: it rewrites nothing, and is no longer than one reads.
+    static func plain(_ text: String) -> String {
+        let scalars = text.unicodeScalars.prefix(plainLimit).map { scalar in
+            scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    private static let plainLimit = 200
+
     static func lines(_ lines: [String]) { write(lines.map { $0 + "\n" }.joined()) }
 
     static func line(_ json: JSONValue) { line(json.description) }

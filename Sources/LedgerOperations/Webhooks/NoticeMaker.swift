@@ -16,7 +16,7 @@ package struct NoticeMaker: Sendable {
 
     /// Events that one step looks at: what a step finds is told once it ends.
     private static let eventLimit: UInt64 = 32
-    /// Events of one instant that one step looks at together: what is recorded in one go is seldom more.
+    /// Events of one purchase or customer at one instant that one step looks at together.
     private static let instantLimit: UInt64 = 256
     /// Streams that one step looks at between two events because of time.
     private static let lookLimit = 1000
@@ -60,13 +60,17 @@ package struct NoticeMaker: Sendable {
             return .goesOn
         }
         var look = NoticeLook(webhooks, told, progress)
-        var recordedAt: Instant?
+        var last: Questions.EventMark?
         // Fits: places in a log.
         for sequence in progress.size..<min(size, progress.size + Self.instantLimit) {
             let mark = try questions.mark(at: sequence)
-            // What becomes of a customer at one instant is told once: a step does not end within it.
-            if sequence >= progress.size + Self.eventLimit, mark?.recordedAt != recordedAt { break }
-            recordedAt = mark?.recordedAt
+            // What a signal tells of one purchase is told once: a step does not end within it.
+            if sequence >= progress.size + Self.eventLimit,
+                mark?.recordedAt != last?.recordedAt || mark?.stream != last?.stream
+            {
+                break
+            }
+            last = mark
             guard let mark else {
                 look.progress.size = sequence + 1
                 continue

@@ -246,6 +246,7 @@ extension RequestProposal {
         ) { reader, now in
             let ownership = try reader.ownership(of: purchase)
             let stream = try reader.stream(.customer(customer))
+            let now = try reader.time(ofAskingAt: now)
             switch try reader.right(of: stream, to: ownership, at: now) {
             case .isOwner: return .known
             case .mayClaim: return .record

@@ -14,6 +14,8 @@ struct NoticeLook {
     private var notices: [Notice] = []
     /// Looks that were kept before and are due, in the order of time; the first ones.
     private var due: ArraySlice<DueLook> = []
+    /// The event that was looked at last; nil: none was.
+    private var last: Questions.EventMark?
 
     /// A look at everybody, at a catalog's instant: behind those at customers.
     static let everybody = UInt64.max
@@ -91,20 +93,25 @@ struct NoticeLook {
         let outlooks = try questions.accessOutlooks(after: sequence, mark, at: instant)
         // What is told of a purchase stands in one order with what is told of its owner.
         notice(Notice(mark, at: sequence, of: outlooks.first?.customer ?? mark.stream))
-        for outlook in outlooks { take(outlook) }
+        // A signal's period stands before its verdict (P7): what it takes meanwhile is given back at once.
+        let isVerdict = [.verificationPassed, .verificationFailed].contains(mark.kind)
+        let isOfLast = mark.stream == last?.stream && mark.recordedAt == last?.recordedAt
+        for outlook in outlooks { take(outlook, joining: isVerdict && isOfLast) }
+        last = mark
         progress = DeliveryProgress(size: sequence + 1, instant: instant.milliseconds)
     }
 
-    /// Notes what becomes of a customer, at one instant once: what a period takes for as long as its verdict is
-    /// not read is given back by the next event.
-    private mutating func take(_ outlook: AccessOutlook) {
+    /// Notes what becomes of a customer.
+    ///
+    /// `joining`: whether it is told as one with what was told of them at this instant.
+    private mutating func take(_ outlook: AccessOutlook, joining: Bool = false) {
         looks[outlook.customer] = outlook.look
         guard let change = outlook.change else { return }
         var notice = Notice(change, outlook)
         let earlier = notices.lastIndex {
             $0.change != nil && $0.stream == notice.stream && $0.at == notice.at
         }
-        if let earlier { notice.begin(with: notices.remove(at: earlier)) }
+        if joining, let earlier { notice.begin(with: notices.remove(at: earlier)) }
         if let change = notice.change, change.before != change.after { self.notice(notice) }
     }
 

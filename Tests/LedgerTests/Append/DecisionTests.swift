@@ -219,6 +219,17 @@ struct `A decision at append` {
                 effective: nil,
                 Self.request("corrected")
             )
+            // Whoever is new waits for nobody's clock.
+            _ = try appender.grant(
+                "g",
+                to: "eve",
+                features: [],
+                tier: "pro",
+                expiresAt: nil,
+                reason: nil,
+                Self.request("e")
+            )
+            #expect(try scratch.show("eve", at: scratch.clock.now)["tier"]?.string == "pro")
             let later = before.advanced(byMilliseconds: 60_000)
             let (ann, bob) = (
                 try scratch.show("ann", at: later), try scratch.show("bob", at: later)

@@ -43,7 +43,7 @@ private struct ClaimDecision {
     private let whole: PurchaseName?
     private let customer: CustomerID
     private let request: Request
-    private let now: Instant
+    private var now: Instant
     /// Where the facts' signal was recorded before; nil: nowhere.
     private let factsSequence: UInt64?
     private var reader: DecisionReader
@@ -60,7 +60,7 @@ private struct ClaimDecision {
         // Looked up before the reader takes its prefix: what is known here, it sees too.
         factsSequence = try pipeline.sequence(of: pipeline.signal(of: transaction.facts))
         reader = try DecisionReader(pipeline, transaction.facts.environment)
-        now = try pipeline.timeOfAsking()
+        now = pipeline.clock()
     }
 
     /// Decides against the log as it stands.
@@ -84,6 +84,7 @@ private struct ClaimDecision {
         let facts = transaction.facts
         var sequence = factsSequence
         let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
+        now = try reader.time(ofAskingAt: now)
         let restated = try RestatedFacts(ofPurchase: stream, known, pipeline)
         // Of several products each is held against what is known of it.
         let own =
@@ -102,6 +103,7 @@ private struct ClaimDecision {
         )
         if let whole {
             let (stream, known) = try reader.facts(ofPurchase: whole)
+            now = try reader.time(ofAskingAt: now)
             let ownership = try reader.ownership(of: stream, known, after: drafts)
             let right = try reader.right(of: claimant, to: ownership, at: now)
             if case .ownedByAnother(let owner) = right {

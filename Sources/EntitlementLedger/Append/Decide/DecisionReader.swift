@@ -38,6 +38,24 @@ struct DecisionReader {
         read.merge(loader.lastSequences) { known, _ in known }
     }
 
+    /// The time of asking, as it will be recorded (T3): what was read of others stands before it, also where
+    /// it was recorded by a clock that was put back since.
+    ///
+    /// Of whom nothing was read it is the clock's, so that it counts at once.
+    func time(ofAskingAt now: Instant) throws -> Instant {
+        let log = pipeline.questions.log
+        guard try now.milliseconds < log.end().lastRecordedAt else { return now }
+        // A catalog that was published meanwhile is nobody's event.
+        let last = read.filter { $0.key != StreamNumber.catalog }.values.compactMap(\.self).max()
+        var time = now
+        try log.readRecords([last].compactMap(\.self)) { _, record in
+            guard !LostRecord.isOne(record) else { return }
+            let recordedAt = try RecordHeader(checking: record).recordedAt
+            time = max(now, Instant(milliseconds: recordedAt))
+        }
+        return time
+    }
+
     func stream(_ subject: Subject) throws -> UInt64 {
         try resolver.reserveStream(of: StreamName(subject, in: environment))
     }

@@ -32,13 +32,14 @@ struct RequestProposal: Proposal {
             return .settled(try pipeline.repeated(at: earlier, asking: draft))
         }
         var reader = try DecisionReader(pipeline, request.environment)
-        let now = try pipeline.timeOfAsking()
+        let now = pipeline.clock()
         switch try rule(&reader, now) {
         case .known: return .settled(.known)
         case .refused(let refusal): return .settled(.refused(refusal))
         case .record: break
         }
-        let submission = request.submission(of: draft(askedAt: now))
+        let time = try reader.time(ofAskingAt: now)
+        let submission = request.submission(of: draft(askedAt: time))
         return Decision(
             try pipeline.sealer.seal(
                 submission,

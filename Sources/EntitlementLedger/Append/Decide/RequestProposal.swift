@@ -31,23 +31,31 @@ struct RequestProposal: Proposal {
         if let earlier {
             return .settled(try pipeline.repeated(at: earlier, asking: draft))
         }
-        var reader = try DecisionReader(pipeline, request.environment)
-        let now = pipeline.clock()
-        switch try rule(&reader, now) {
-        case .known: return .settled(.known)
-        case .refused(let refusal): return .settled(.refused(refusal))
-        case .record: break
-        }
-        let time = try reader.time(ofAskingAt: now)
-        let submission = request.submission(of: draft(askedAt: time))
-        return Decision(
-            try pipeline.sealer.seal(
-                submission,
-                signal: signal,
-                expectations: reader.expectations,
-                resolver: reader.resolver
+        var now = pipeline.clock()
+        while true {
+            var reader = try DecisionReader(pipeline, request.environment)
+            let verdict = try rule(&reader, now)
+            // What is recorded at another time is decided anew, as of that.
+            let time = try reader.time(ofAskingAt: now)
+            guard time == now else {
+                now = time
+                continue
+            }
+            switch verdict {
+            case .known: return .settled(.known)
+            case .refused(let refusal): return .settled(.refused(refusal))
+            case .record: break
+            }
+            let submission = request.submission(of: draft(askedAt: now))
+            return Decision(
+                try pipeline.sealer.seal(
+                    submission,
+                    signal: signal,
+                    expectations: reader.expectations,
+                    resolver: reader.resolver
+                )
             )
-        )
+        }
     }
 
     private func draft(askedAt time: Instant) -> EventDraft {

@@ -74,14 +74,7 @@ extension `A cluster's journal in PostgreSQL` {
             in schema: JournalSchema,
             insteadOf check: ((String, JournalRow) throws -> Void)? = nil
         ) throws {
-            let maker = try JournalMaker(place, schema: schema, insteadOf: check)
-            try maker.finish(
-                manifest: "{}",
-                end: .empty,
-                keys: [1, 2, 3],
-                generation: 0,
-                allowsAsynchronous: false
-            )
+            try JournalMaker(place, schema: schema, insteadOf: check).finishEmpty()
         }
         func refusal(in schema: JournalSchema) -> JournalFault.Code? {
             do { try make(in: schema) } catch { return (error as? JournalFault)?.code }

@@ -128,13 +128,7 @@ struct ScratchCluster {
     init(allowsAsynchronous: Bool = false, patience: Int64 = 60_000) throws {
         schema = PostgresServers.newSchema()
         let maker = try JournalMaker(PostgresServers.place(), schema: schema)
-        try maker.finish(
-            manifest: "{}",
-            end: .empty,
-            keys: [1, 2, 3],
-            generation: 0,
-            allowsAsynchronous: allowsAsynchronous
-        )
+        try maker.finishEmpty(allowsAsynchronous: allowsAsynchronous)
         var limits = PostgresJournal.Limits()
         limits.changeMilliseconds = patience
         journal = PostgresJournal(PostgresServers.place(), schema: schema, limits: limits)
@@ -189,5 +183,18 @@ func eventually(_ what: Comment, _ condition: () throws -> Bool) async throws {
             return
         }
         try await Task.sleep(for: .milliseconds(10))
+    }
+}
+
+extension JournalMaker {
+    /// Finishes a cluster with no event.
+    func finishEmpty(allowsAsynchronous: Bool = false) throws {
+        try finish(
+            manifest: "{}",
+            end: .empty,
+            keys: [1, 2, 3],
+            generation: 0,
+            allowsAsynchronous: allowsAsynchronous
+        )
     }
 }

@@ -254,6 +254,27 @@ struct `A decision at append` {
         }
     }
 
+    // C5: the clock was put back over a midnight, into a window of which all is left.
+    @Test func `of a use is made as of the time that it is recorded with`() async throws {
+        try await Self.withCatalog(count: 2) { scratch in
+            func refusal(_ id: String) throws -> Refusal.Code? {
+                let use = try scratch.ledger.appender.use(
+                    "scan",
+                    by: "ann",
+                    amount: 1,
+                    unit: "seconds",
+                    Self.request(id)
+                )
+                return Self.refusal(use.receipt)
+            }
+            let (first, second) = (try refusal("1"), try refusal("2"))
+            #expect(first == nil && second == nil)
+            scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: -50_000)
+            let third = try refusal("3")
+            #expect(third == .overLimit)
+        }
+    }
+
     // E1: what is asked for is compared, also where it would be refused by now
     @Test func `takes no refused request for a repeat of another one`() async throws {
         try await Self.withCatalog { scratch in

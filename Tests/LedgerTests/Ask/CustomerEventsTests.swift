@@ -6,15 +6,6 @@ import Testing
 
 /// Whose events are listed where others have been of one name or one purchase with a customer (C1, C2, P13).
 struct `Events of a customer or a purchase` {
-    private static func grant(_ id: String, to customer: String) -> String {
-        Sample.line(
-            id,
-            "grant.given",
-            "customer/" + customer,
-            data: #"{"grantId":"\#(id)","tier":"pro"}"#
-        )
-    }
-
     private static func link(_ alias: String, to customer: String) -> String {
         Sample.line(
             customer + "-" + alias,
@@ -32,12 +23,7 @@ struct `Events of a customer or a purchase` {
         var filter = EventFilter(sequences: 0..<UInt64.max)
         filter.customer = customer
         filter.purchase = try purchase.map { try #require(PurchaseName($0)) }
-        var sequences: [UInt64] = []
-        try scratch.ledger.questions.events(filter) { sequence, _ in
-            sequences.append(sequence)
-            return true
-        }
-        return sequences
+        return try scratch.sequences(filter)
     }
 
     /// The sequences of the events that a timeline lists.
@@ -67,8 +53,10 @@ struct `Events of a customer or a purchase` {
             // All of one instant: what bob claims behind the transfer was never alice's.
             let lines =
                 Sample.ownedPurchase("bob", "app_store/1")
-                + [Self.grant("bobs", to: "bob"), transfer]
-                + Sample.ownedPurchase("bob", "app_store/2") + [Self.grant("hers", to: "alice")]
+                + [Sample.grantLine("bobs", to: "bob"), transfer]
+                + Sample.ownedPurchase("bob", "app_store/2") + [
+                    Sample.grantLine("hers", to: "alice")
+                ]
             _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             #expect(try Self.sequences(scratch, customer: "alice") == [0, 1, 2, 4, 8])
             #expect(try Self.timeline(scratch, of: "alice") == [0, 1, 2, 4, 8])
@@ -80,9 +68,9 @@ struct `Events of a customer or a purchase` {
     @Test func `have nothing of a customer who had the same name at another time`() async throws {
         try await ScratchLedger.with { scratch in
             let lines = [
-                Self.grant("nobodys", to: "anon"), Self.link("anon", to: "alice"),
-                Self.grant("hers", to: "alice"), Self.link("anon", to: "carol"),
-                Self.grant("carols", to: "carol"),
+                Sample.grantLine("nobodys", to: "anon"), Self.link("anon", to: "alice"),
+                Sample.grantLine("hers", to: "alice"), Self.link("anon", to: "carol"),
+                Sample.grantLine("carols", to: "carol"),
             ]
             _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             #expect(try Self.sequences(scratch, customer: "alice") == [1, 2])
@@ -127,7 +115,7 @@ struct `Events of a customer or a purchase` {
     ) async throws {
         try await ScratchLedger.with { scratch in
             let lines =
-                Sample.ownedPurchase("ann", "app_store/1") + [Self.grant("g", to: "ann")]
+                Sample.ownedPurchase("ann", "app_store/1") + [Sample.grantLine("g", to: "ann")]
                 + Sample.ownedPurchase("bob", "app_store/2")
             _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             let found = try Self.sequences(scratch, customer: customer, purchase: purchase)

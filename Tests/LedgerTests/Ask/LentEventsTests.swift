@@ -14,32 +14,11 @@ struct `Events that are lent` {
     private static func with(_ body: (ScratchLedger) throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
             let lines = (0..<count).flatMap { number in
-                ["ann", "bob"].map { Self.grant("\($0)-\(number)", to: $0) }
+                ["ann", "bob"].map { Sample.grantLine("\($0)-\(number)", to: $0) }
             }
             _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             try body(scratch)
         }
-    }
-
-    private static func grant(_ id: String, to customer: String) -> String {
-        Sample.line(
-            id,
-            "grant.given",
-            "customer/" + customer,
-            data: #"{"grantId":"\#(id)","tier":"pro"}"#
-        )
-    }
-
-    private static func sequences(
-        _ scratch: ScratchLedger,
-        _ filter: EventFilter
-    ) throws -> [UInt64] {
-        var sequences: [UInt64] = []
-        try scratch.ledger.questions.events(filter) { sequence, _ in
-            sequences.append(sequence)
-            return true
-        }
-        return sequences
     }
 
     @Test func `are each one once, in their order`() async throws {
@@ -47,12 +26,12 @@ struct `Events that are lent` {
             var filter = EventFilter(sequences: 0..<UInt64.max)
             let size = try scratch.ledger.questions.size()
             #expect(size == 2 * UInt64(Self.count))
-            #expect(try Self.sequences(scratch, filter) == Array(0..<size))
+            #expect(try scratch.sequences(filter) == Array(0..<size))
             filter.customer = CustomerID("ann")
-            let own = try Self.sequences(scratch, filter)
+            let own = try scratch.sequences(filter)
             #expect(own.count == Self.count && own == own.sorted())
             filter.sequences = own[10]..<own[290]
-            #expect(try Self.sequences(scratch, filter) == Array(own[10..<290]))
+            #expect(try scratch.sequences(filter) == Array(own[10..<290]))
         }
     }
 
@@ -69,7 +48,7 @@ struct `Events that are lent` {
                 let held = try isHeld()
                 #expect(!held)
                 if lent == 10 {
-                    let line = Self.grant("late", to: "ann")
+                    let line = Sample.grantLine("late", to: "ann")
                     _ = try scratch.ledger.appender.record(Sample.submissions([line]))
                 }
                 return true

@@ -81,6 +81,21 @@ enum Sample {
         )
     }
 
+    /// A grant of the highest tier as a line.
+    static func grantLine(
+        _ id: String,
+        to customer: String,
+        until end: Instant? = nil
+    ) -> String {
+        let expires = end.map { #","expiresAt":"\#($0)""# } ?? ""
+        return line(
+            id,
+            "grant.given",
+            "customer/" + customer,
+            data: #"{"grantId":"\#(id)","tier":"pro"\#(expires)}"#
+        )
+    }
+
     /// Lines of a verified purchase that a customer has claimed.
     static func ownedPurchase(
         _ customer: String,

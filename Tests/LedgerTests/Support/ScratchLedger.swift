@@ -145,6 +145,16 @@ final class ScratchLedger {
         return bytes
     }
 
+    /// The sequences of the events that are listed.
+    func sequences(_ filter: EventFilter) throws -> [UInt64] {
+        var sequences: [UInt64] = []
+        try ledger.questions.events(filter) { sequence, _ in
+            sequences.append(sequence)
+            return true
+        }
+        return sequences
+    }
+
     /// The answer to `show`.
     func show(
         _ customer: CustomerID,

@@ -10,16 +10,7 @@ import Testing
 /// What is sent to a webhook next, and what becomes of what it does not take (row Z19).
 struct `A plan of deliveries` {
     private static func grants(_ customers: [String]) -> [String] {
-        customers.enumerated().map { index, customer in grant("g\(index)", to: customer) }
-    }
-
-    private static func grant(_ id: String, to customer: String) -> String {
-        Sample.line(
-            id,
-            "grant.given",
-            "customer/" + customer,
-            data: #"{"grantId":"\#(id)","tier":"pro"}"#
-        )
+        customers.enumerated().map { Sample.grantLine("g\($0)", to: $1) }
     }
 
     private static func plan(
@@ -119,7 +110,7 @@ struct `A plan of deliveries` {
             #expect(waiting.map(\.attempts) == [1, 0] && waiting.map(\.status) == [500, nil])
             // What comes meanwhile waits too, if it is that customer's.
             try noticed.record([
-                Self.grant("late", to: "ann"), Self.grant("other", to: "bob"),
+                Sample.grantLine("late", to: "ann"), Sample.grantLine("other", to: "bob"),
             ])
             #expect(try Self.send(noticed) { _ in Self.taken } == ["other"])
             #expect(try Self.plan(noticed).isEmpty)
@@ -181,7 +172,7 @@ struct `A plan of deliveries` {
             #expect(try noticed.webhooks.webhook(id)?.disabledBecause == .gone)
             let none = try DeliveryPlan(of: id, noticed.webhooks, from: nil, at: clock.now)
             #expect(none == nil)
-            try noticed.record([Self.grant("late", to: "cy")])
+            try noticed.record([Sample.grantLine("late", to: "cy")])
             #expect(try noticed.webhooks.enable(id)?.state == .enabled)
             #expect(try Self.send(noticed) { _ in Self.taken } == ["g0", "g1", "late"])
         }
@@ -193,7 +184,7 @@ struct `A plan of deliveries` {
             for _ in 0..<3 { try Self.send(noticed) { _ in Self.refused } }
             let clock = noticed.scratch.clock
             clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)
-            try noticed.record([Self.grant("late", to: "cy")])
+            try noticed.record([Sample.grantLine("late", to: "cy")])
             #expect(try Self.plan(noticed).lanes.count == 128)
             #expect(try !Self.send(noticed) { _ in Self.taken }.contains("late"))
             let rest = try Self.send(noticed) { _ in Self.taken }
@@ -239,12 +230,12 @@ struct `A plan of deliveries` {
             for _ in 0..<20 { _ = try send() }
             #expect(try noticed.webhooks.webhook(id)?.waiting == count)
             // It took nothing yet: a moment later it is tried whether it takes something.
-            try noticed.record([Self.grant("other", to: "bob")])
+            try noticed.record([Sample.grantLine("other", to: "bob")])
             #expect(try send() == [])
             clock.now = clock.now.advanced(byMilliseconds: 60_000)
             #expect(try send() == (0..<few).map { "g\($0)" } + ["other"])
             // From then on nothing waits for that.
-            try noticed.record([Self.grant("next", to: "bob")])
+            try noticed.record([Sample.grantLine("next", to: "bob")])
             #expect(try send() == ["next"])
             // What waits comes in its order, in parts.
             clock.now = clock.now.advanced(byMilliseconds: Instant.millisecondsPerDay)

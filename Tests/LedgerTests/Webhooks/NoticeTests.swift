@@ -13,17 +13,6 @@ import Testing
 struct `A notice` {
     private static let month = "2026-02-01T00:00:00.000Z"
 
-    private static func grant(_ id: String, _ customer: String, until end: Instant? = nil) -> String
-    {
-        let expires = end.map { #","expiresAt":"\#($0)""# } ?? ""
-        return Sample.line(
-            id,
-            "grant.given",
-            "customer/" + customer,
-            data: #"{"grantId":"\#(id)","tier":"pro"\#(expires)}"#
-        )
-    }
-
     @Test func `tells what an event changes, and what time does at its instant`() async throws {
         try await NoticedLedger.with { noticed in
             try noticed.publish()
@@ -69,7 +58,7 @@ struct `A notice` {
                     data: #"{"method":"manual"}"#,
                     time: Sample.day(31)
                 ),
-                Self.grant("g", "alice"),
+                Sample.grantLine("g", to: "alice"),
             ])
             try noticed.pass(to: Sample.day(40))
             #expect(try noticed.changes() == before && before.count == 1)
@@ -118,7 +107,7 @@ struct `A notice` {
             let before = try noticed.changes()
             #expect(before == ["alice: free > pro by 3"])
             try noticed.pass(to: Sample.day(10))
-            let grants = (0..<others).map { Self.grant("g\($0)", "other-\($0)") }
+            let grants = (0..<others).map { Sample.grantLine("g\($0)", to: "other-\($0)") }
             let submissions = try Sample.submissions(grants) + [signal("t2", at: Sample.day(10))]
             _ = try noticed.ledger.appender.record(submissions)
             try noticed.look()
@@ -137,10 +126,10 @@ struct `A notice` {
             func record(_ line: String) throws {
                 _ = try appender.record(Sample.submissions([line]))
             }
-            try record(Self.grant("a", "ann", until: Sample.day(3)))
-            try record(Self.grant("b", "bob", until: Sample.day(2)))
+            try record(Sample.grantLine("a", to: "ann", until: Sample.day(3)))
+            try record(Sample.grantLine("b", to: "bob", until: Sample.day(2)))
             clock.now = Sample.day(5)
-            try record(Self.grant("c", "ann"))
+            try record(Sample.grantLine("c", to: "ann"))
             try noticed.look()
             #expect(
                 try noticed.changes() == [
@@ -178,7 +167,7 @@ struct `A notice` {
     @Test func `names a customer by the name that links lead to`() async throws {
         try await NoticedLedger.with { noticed in
             try noticed.publish()
-            try noticed.record([Self.grant("g", "$anon:1", until: Sample.day(10))])
+            try noticed.record([Sample.grantLine("g", to: "$anon:1", until: Sample.day(10))])
             try noticed.record([
                 Sample.line(
                     "l",
@@ -201,7 +190,7 @@ struct `A notice` {
     @Test(arguments: [false, true])
     func `tells what a catalog changes where that is asked for`(isAsked: Bool) async throws {
         try await NoticedLedger.with(catalogs: isAsked) { noticed in
-            try noticed.record([Self.grant("g", "alice")])
+            try noticed.record([Sample.grantLine("g", to: "alice")])
             #expect(try noticed.changes() == [])
             try noticed.publish(id: "now")
             let byCatalog = ["alice: free > pro by 1"]
@@ -248,7 +237,7 @@ struct `A notice` {
         )
         try await NoticedLedger.with(types: ["grant.given"]) { noticed in
             try noticed.publish()
-            try noticed.record([Self.grant("g", "alice"), line])
+            try noticed.record([Sample.grantLine("g", to: "alice"), line])
             #expect(try noticed.messages().map { $0["id"]?.string } == ["g"])
         }
         try await NoticedLedger.with(types: ["*"], environments: [.sandbox]) { noticed in
@@ -257,7 +246,7 @@ struct `A notice` {
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .sandbox)
             )
-            try noticed.record([Self.grant("g", "alice"), line])
+            try noticed.record([Sample.grantLine("g", to: "alice"), line])
             #expect(
                 try noticed.messages().map { $0["type"]?.string } == [
                     "catalog.published", "grant.given", "entitlement.changed",
@@ -270,7 +259,7 @@ struct `A notice` {
     @Test func `names nobody, and is dropped with whom it is about`() async throws {
         try await NoticedLedger.with(types: ["*"]) { noticed in
             try noticed.publish()
-            try noticed.record([Self.grant("given-to-her", "alice-of-wonderland")])
+            try noticed.record([Sample.grantLine("given-to-her", to: "alice-of-wonderland")])
             #expect(try noticed.messages().count == 3)
             for file in try files(below: noticed.scratch.path + "/deliveries") {
                 let text = String(decoding: file.bytes, as: UTF8.self)
@@ -293,7 +282,7 @@ struct `A notice` {
     @Test func `costs no write where nothing happens`() async throws {
         try await NoticedLedger.with { noticed in
             try noticed.publish()
-            try noticed.record([Self.grant("g", "alice", until: Sample.day(9))])
+            try noticed.record([Sample.grantLine("g", to: "alice", until: Sample.day(9))])
             let (store, before) = (
                 noticed.webhooks.store, try noticed.webhooks.store.lookedThrough()
             )
@@ -311,7 +300,7 @@ struct `A notice` {
             let now = noticed.scratch.clock.now.milliseconds
             try noticed.webhooks.store.beginAgain(DeliveryProgress(size: 99, instant: now))
             try noticed.look()
-            try noticed.record([Self.grant("g", "alice")])
+            try noticed.record([Sample.grantLine("g", to: "alice")])
             #expect(try noticed.changes() == ["alice: free > pro by 1"])
         }
     }
@@ -319,7 +308,7 @@ struct `A notice` {
     // What is forgotten is not listed either, nor are deliveries of it.
     @Test func `is forgotten after a month`() async throws {
         try await NoticedLedger.with(types: ["grant.given"]) { noticed in
-            try noticed.record([Self.grant("g", "alice")])
+            try noticed.record([Sample.grantLine("g", to: "alice")])
             let (store, id) = (noticed.webhooks.store, noticed.webhook.id)
             var dead = DeliveryOutcomes(cursor: 1)
             dead.dead = [StoredDelivery(notice: 0, bytes: DeliveryState(stream: 1).bytes)]
@@ -338,7 +327,7 @@ struct `A notice` {
         try await ScratchLedger.with(clock: TestClock(Sample.newYear)) { scratch in
             let webhooks = try Webhooks(ofLedgerAt: scratch.path, scratch.ledger)
             defer { webhooks.close() }
-            let lines = [Self.grant("g", "alice", until: Sample.day(5))]
+            let lines = [Sample.grantLine("g", to: "alice", until: Sample.day(5))]
             _ = try scratch.ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
@@ -352,14 +341,16 @@ struct `A notice` {
             )
             let noticed = NoticedLedger(scratch, webhooks, webhook)
             // It is not looked at once: what happens meanwhile is told.
-            _ = try scratch.ledger.appender.record(Sample.submissions([Self.grant("i", "bob")]))
+            _ = try scratch.ledger.appender.record(
+                Sample.submissions([Sample.grantLine("i", to: "bob")])
+            )
             try noticed.look()
             #expect(try noticed.changes() == ["bob: free > pro by 2"])
             // What was bought before ends after it.
             try noticed.pass(to: Sample.day(5))
             #expect(try noticed.changes().last == "alice: pro > free by time")
             #expect(try webhooks.remove(webhook.id))
-            try noticed.record([Self.grant("h", "alice")])
+            try noticed.record([Sample.grantLine("h", to: "alice")])
             #expect(try webhooks.store.lookedThrough() == nil)
         }
     }

@@ -9,6 +9,8 @@ struct QuarantineWatch: ScheduledJob {
     let directory: String
 
     var interval: Duration { .seconds(86_400) }
+    /// At each start: it costs a look into a folder, and a status tells that it is done.
+    var firstWait: Duration { .zero }
     var job: JobBoard.Job { .quarantine }
 
     func run() async -> JobRun {

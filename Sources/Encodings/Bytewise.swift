@@ -2,12 +2,18 @@
 public protocol BytewiseText: Hashable, Sendable {
     /// Whether both have the same bytes.
     func isSame(as other: Self) -> Bool
+    /// Adds the bytes.
+    func hash(bytesInto hasher: inout Hasher)
 }
 
 extension String: BytewiseText {
     /// Whether both have the same bytes.
     @inlinable
     public func isSame(as other: String) -> Bool { isSame(as: Optional(other)) }
+
+    /// Adds the bytes.
+    @inlinable
+    public func hash(bytesInto hasher: inout Hasher) { hasher.combine(bytesOf: self) }
 }
 
 extension String?: BytewiseText {
@@ -15,6 +21,13 @@ extension String?: BytewiseText {
     @inlinable
     public func isSame(as other: String?) -> Bool {
         map { $0.isSame(as: other) } ?? (other == nil)
+    }
+
+    /// Adds the bytes, and whether there are any.
+    @inlinable
+    public func hash(bytesInto hasher: inout Hasher) {
+        hasher.combine(self != nil)
+        if let self { hasher.combine(bytesOf: self) }
     }
 }
 
@@ -28,7 +41,7 @@ public struct Bytewise<Text: BytewiseText>: Hashable, Sendable {
     @inlinable
     public init(wrappedValue: Text) { self.wrappedValue = wrappedValue }
 
-    /// Equal bytes are equal texts, so that the hash is the text's.
+    /// Whether the bytes are the same.
     @inlinable
     public static func == (left: Self, right: Self) -> Bool {
         left.wrappedValue.isSame(as: right.wrappedValue)
@@ -36,5 +49,5 @@ public struct Bytewise<Text: BytewiseText>: Hashable, Sendable {
 
     /// See `==`.
     @inlinable
-    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
+    public func hash(into hasher: inout Hasher) { wrappedValue.hash(bytesInto: &hasher) }
 }

@@ -21,6 +21,27 @@ struct `Names in two normal forms` {
         #expect("\u{212A}".isSame(as: "K") == false)
     }
 
+    // One hash for all of them, and a table of names that somebody chose so takes the square of their number.
+    @Test func `have hashes of their own, and the same bytes have the same`() {
+        // Three ways to write one letter, at each of six places.
+        let ways = ["\u{212B}", "\u{C5}", "A\u{30A}"]
+        let texts = (0..<6).reduce([""]) { texts, _ in
+            texts.flatMap { text in ways.map { text + $0 } }
+        }
+        // The control: to Swift they are one.
+        #expect(texts.count == 729 && Set(texts).count == 1)
+        #expect(Set(texts.map { Name($0).hashValue }).count > 720)
+        #expect(Set(texts.compactMap { CustomerID($0)?.hashValue }).count > 720)
+        for text in texts.prefix(9) + ["", "1234567", "12345678", "123456789", "\0", "\0\0"] {
+            let copy = String(decoding: Array(text.utf8), as: UTF8.self)
+            let part = String("x\(text)y".unicodeScalars.dropFirst().dropLast())
+            #expect(Name(copy).hashValue == Name(text).hashValue)
+            #expect(Name(part).hashValue == Name(text).hashValue)
+        }
+        let short = ["", "\0", "\0\0", "a", "a\0", "a\0\0\0\0\0\0\0", "aaaaaaaa", "aaaaaaaa\0"]
+        #expect(Set(short.map { Name($0).hashValue }).count == short.count)
+    }
+
     @Test func `are two subjects, purchases, values, events and JSON texts`() throws {
         func event(_ id: String, _ customer: CustomerID, _ grant: String) -> Event {
             let data = EventData(.grantGiven, [.grantID: .text(grant), .tier: .text("pro")])

@@ -133,11 +133,8 @@ struct ItemReader: Sendable {
         _ bytes: [UInt8],
         _ line: LineReader.Line
     ) -> [ImportFormat.Item] {
-        let items = RevenueCatImport.outcomesOfItems(in: json, body: bytes, now: clock())
-        return items.enumerated().flatMap { index, outcomes in
-            let own = json.array.map { Array($0[index].description.utf8) } ?? bytes
-            return outcomes.map { item($0, of: .revenuecat, own, line) }
-        }
+        let outcomes = RevenueCatImport.outcomesOfItems(in: json, body: bytes, now: clock())
+        return items(outcomes, of: .revenuecat, json, bytes, line)
     }
 
     private func playMessages(
@@ -156,8 +153,8 @@ struct ItemReader: Sendable {
                 )
             ]
         }
-        let outcomes = PlayImport.outcomes(
-            of: json,
+        let outcomes = PlayImport.outcomesOfItems(
+            in: json,
             body: bytes,
             configuration: playStore,
             now: clock()
@@ -165,17 +162,17 @@ struct ItemReader: Sendable {
         return items(outcomes, of: .play, json, bytes, line)
     }
 
-    /// What became of each element of a list, or of a message by itself.
+    /// What became of each element of a list, or of a message by itself, which may be several things.
     private func items(
-        _ outcomes: [Result<Submission, SignalRefusal>],
+        _ outcomes: [[Result<Submission, SignalRefusal>]],
         of format: ImportFormat,
         _ json: JSONValue,
         _ bytes: [UInt8],
         _ line: LineReader.Line
     ) -> [ImportFormat.Item] {
-        outcomes.enumerated().map { index, outcome in
+        outcomes.enumerated().flatMap { index, outcomes in
             let own = json.array.map { Array($0[index].description.utf8) } ?? bytes
-            return item(outcome, of: format, own, line)
+            return outcomes.map { item($0, of: format, own, line) }
         }
     }
 
@@ -318,10 +315,12 @@ struct ItemReader: Sendable {
             let attributes = try EventAttributes(of: text)
             var event = try Event(attributes, in: text)
             if let document = event.data.document {
+                // What was published elsewhere keeps its zones (K10).
+                let isResolved = document["timeZones"] != nil
                 event.data = EventData(
                     recorded: .catalogPublished,
                     entries: [],
-                    document: TimeZones.resolved(document)
+                    document: isResolved ? document : TimeZones.resolved(document)
                 )
             }
             let recordedAt = attributes[.recordedtime].flatMap(text.milliseconds)

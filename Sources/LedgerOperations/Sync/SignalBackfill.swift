@@ -29,6 +29,15 @@ struct SignalBackfill {
         now = sync.clock()
     }
 
+    /// How much of a stretch was told.
+    private enum Extent {
+        case whole
+        /// More is to be told than is read: it is asked for in parts.
+        case tooMuch
+        /// Nothing was to be had of some apps, which a key or the store keeps back.
+        case ofSome
+    }
+
     /// Gets what the messages of a page come to.
     private typealias Take = ([Result<Submission, SignalRefusal>]) async throws -> Void
 
@@ -61,13 +70,13 @@ struct SignalBackfill {
     /// Asks for one stretch after the other, and records how far the log is complete.
     ///
     /// `fetch`: says whether that was all of the stretch; where a store has more to tell of it than is read,
-    /// it is asked for half of it.
+    /// it is asked for half of it. Where nothing is told of some apps, the log is not known to be complete.
     private func ask(
         _ store: String,
         days: Int64,
         since: Instant?,
         _ isInterrupted: @Sendable () -> Bool,
-        _ fetch: (_ stretch: Range<Instant>, _ take: Take) async throws -> Bool
+        _ fetch: (_ stretch: Range<Instant>, _ take: Take) async throws -> Extent
     ) async throws -> BackfilledSource {
         let (ledger, environment) = (sync.ledger, environment)
         let known = try await sync.pool.run {
@@ -78,7 +87,7 @@ struct SignalBackfill {
         )
         let first = min(max(since ?? known ?? oldest, oldest), now)
         // What was sent between is known to nobody, unless the store tells it no more.
-        let isGapless = first <= max(known ?? oldest, oldest)
+        var isGapless = first <= max(known ?? oldest, oldest)
         var source = BackfilledSource(store: store, since: first)
         var stretch = Self.stretch
         var before = source
@@ -86,7 +95,7 @@ struct SignalBackfill {
         do {
             while source.through < now, !isInterrupted() {
                 let end = min(source.through.advanced(byMilliseconds: stretch), now)
-                let isAll = try await fetch(source.through..<end) { outcomes in
+                let extent = try await fetch(source.through..<end) { outcomes in
                     // Why one is refused makes no difference here; that it was is counted.
                     let submissions = outcomes.compactMap { try? $0.get() }
                     let receipts = try await sync.pool.run {
@@ -94,7 +103,7 @@ struct SignalBackfill {
                     }
                     source.count(receipts, refused: outcomes.count - submissions.count)
                 }
-                guard isAll else {
+                guard extent != .tooMuch else {
                     // Fits: both are of one stretch.
                     stretch = (end.milliseconds - source.through.milliseconds) / 2
                     guard stretch >= Self.leastStretch else { throw StoreFault(.malformed) }
@@ -103,6 +112,10 @@ struct SignalBackfill {
                     continue
                 }
                 source.through = end
+                if extent == .ofSome {
+                    isGapless = false
+                    source.code = .notPermitted
+                }
                 // What was refused may have been the store's word: it is asked for again.
                 if isGapless, source.refused == 0 { complete = source.through }
                 try await record(source, since: before, completeThrough: complete)
@@ -120,31 +133,39 @@ struct SignalBackfill {
         _ stretch: Range<Instant>,
         _ appStore: StoreClients.AppStore,
         _ take: Take
-    ) async throws -> Bool {
+    ) async throws -> Extent {
+        var withheld: [StoreFault] = []
         for bundleID in appStore.api.bundleIDs {
             var pages = appStore.api.notifications(
                 in: stretch,
                 about: bundleID,
                 in: environment
             )
-            while !pages.isTooLong, let page = try await pages.next() {
-                let outcomes = await AppStoreImport.outcomes(
-                    of: page,
-                    verifier: appStore.verifier,
-                    now: sync.clock()
-                )
-                try await take(outcomes)
+            do {
+                while !pages.isTooLong, let page = try await pages.next() {
+                    let outcomes = await AppStoreImport.outcomes(
+                        of: page,
+                        verifier: appStore.verifier,
+                        now: sync.clock()
+                    )
+                    try await take(outcomes)
+                }
+            } catch let fault as StoreFault where fault.code == .notPermitted {
+                withheld.append(fault)
             }
-            if pages.isTooLong { return false }
+            if pages.isTooLong { return .tooMuch }
         }
-        return true
+        if withheld.count == appStore.api.bundleIDs.count, let fault = withheld.first {
+            throw fault
+        }
+        return withheld.isEmpty ? .whole : .ofSome
     }
 
     private func voidedPurchases(
         _ stretch: Range<Instant>,
         _ playStore: StoreClients.PlayStore,
         _ take: Take
-    ) async throws -> Bool {
+    ) async throws -> Extent {
         for packageName in playStore.configuration.packageNames.sorted() {
             var pages = playStore.api.voidedPurchases(
                 in: stretch,
@@ -158,9 +179,9 @@ struct SignalBackfill {
                 )
                 try await take(outcomes)
             }
-            if pages.isTooLong { return false }
+            if pages.isTooLong { return .tooMuch }
         }
-        return true
+        return .whole
     }
 
     /// Records what one stretch brought, and until when the log is complete; nil: nobody knows.

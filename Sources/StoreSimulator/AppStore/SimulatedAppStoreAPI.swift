@@ -20,6 +20,7 @@ package final class SimulatedAppStoreAPI: Sendable {
         /// Answers before the faults.
         var untilFault = 0
         var requests: [StoreRequest] = []
+        var unreleased: Set<Name> = []
     }
 
     /// What a page holds (developer.apple.com/documentation/appstoreserverapi).
@@ -83,6 +84,11 @@ package final class SimulatedAppStoreAPI: Sendable {
         }
     }
 
+    /// Lets nobody ask about an app from now on, as of one that was never released.
+    package func withhold(_ bundleID: String) {
+        state.withLock { _ = $0.unreleased.insert(Name(bundleID)) }
+    }
+
     /// What it was asked.
     package var requests: [StoreRequest] { state.withLock(\.requests) }
 
@@ -102,6 +108,8 @@ package final class SimulatedAppStoreAPI: Sendable {
         }
         if let fault { return fault.response }
         guard let bundleID = app(askedAboutIn: request) else { return StoreResponse(status: 401) }
+        let isReleased = state.withLock { !$0.unreleased.contains(bundleID) }
+        guard isReleased else { return StoreResponse(status: 401) }
         guard bundleID == store.bundleID else { return Self.notFound }
         guard let path = request.url.firstRange(of: "/inApps/")?.upperBound else {
             return StoreResponse(status: 404)
@@ -143,7 +151,7 @@ package final class SimulatedAppStoreAPI: Sendable {
             return try page(of: account.transactions, from: query["revision"])
         case ("v2", "refund"):
             let refunded = account.transactions.filter { $0["revocationDate"]?.integer != nil }
-            return try page(of: refunded, from: query["revision"])
+            return try page(of: refunded, from: query["revision"], naming: [])
         case ("v1", "subscriptions"): return try statuses(of: account)
         case ("v1", "transactions"): return try transaction(words[2], of: account)
         default: return StoreResponse(status: 404)
@@ -169,20 +177,25 @@ package final class SimulatedAppStoreAPI: Sendable {
         )
     )
 
+    /// `app`: the members of an answer that say of which app it is.
     private func page(
         of transactions: [JSONValue],
-        from revision: String?
+        from revision: String?,
+        naming app: [JSONMember]? = nil
     ) throws -> StoreResponse {
         // What it gave itself is a number.
         let start = revision.flatMap { Int($0) } ?? 0
         let page = transactions.dropFirst(start).prefix(Self.pageSize)
         // Fits: no more than there are.
         let end = start + page.count
-        return ok([
-            "revision": .string(String(end)),
-            "hasMore": .bool(end < transactions.count),
-            "signedTransactions": .array(try page.map { try signed($0) }),
-        ])
+        return ok(
+            [
+                "revision": .string(String(end)),
+                "hasMore": .bool(end < transactions.count),
+                "signedTransactions": .array(try page.map { try signed($0) }),
+            ],
+            naming: app
+        )
     }
 
     private func statuses(of account: SimulatedAppleAccount) throws -> StoreResponse {
@@ -276,12 +289,17 @@ package final class SimulatedAppStoreAPI: Sendable {
         return .string(String(decoding: jws, as: UTF8.self))
     }
 
-    private func ok(_ members: KeyValuePairs<String, JSONValue>) -> StoreResponse {
-        let answer = JSONValue.members([
-            "bundleId": .string(store.bundleID), "appAppleId": .integer(store.appAppleID),
-            "environment": .string(store.environment),
-        ])
-        .changed(by: .members(members))
+    /// `app`: the members that say of which app it is; nil: all of them.
+    private func ok(
+        _ members: KeyValuePairs<String, JSONValue>,
+        naming app: [JSONMember]? = nil
+    ) -> StoreResponse {
+        let all = [
+            JSONMember("bundleId", .string(store.bundleID)),
+            JSONMember("appAppleId", .integer(store.appAppleID)),
+            JSONMember("environment", .string(store.environment)),
+        ]
+        let answer = JSONValue.object(app ?? all).changed(by: .members(members))
         return StoreResponse(status: 200, body: Array(answer.description.utf8))
     }
 

@@ -12,22 +12,45 @@ package enum PlayImport {
     /// An item that is refused does not hold up the others; the path of a refusal begins with where
     /// it stands, such as `[2].message.data`. The operator vouches for pushes and answers; signed
     /// purchase data is verified. `body` are the bytes that `json` was read from, the evidence of a
-    /// single item; nil, and in an array: the item as JSON text without white space.
+    /// single item; nil, and in an array: the item as JSON text without white space. A list of what was
+    /// voided gives an outcome for each of its orders.
     package static func outcomes(
         of json: JSONValue,
         body: [UInt8]? = nil,
         configuration: PlayConfiguration,
         now: Instant
     ) -> [Outcome] {
-        if json["answer"]?["voidedPurchases"] != nil {
-            return voided(json, configuration.packageNames, now)
-        }
+        Array(
+            outcomesOfItems(in: json, body: body, configuration: configuration, now: now).joined()
+        )
+    }
+
+    /// The same for each item apart, which is the value itself or an element of it.
+    package static func outcomesOfItems(
+        in json: JSONValue,
+        body: [UInt8]? = nil,
+        configuration: PlayConfiguration,
+        now: Instant
+    ) -> [[Outcome]] {
         guard let items = json.array else {
-            return [outcome(of: json, body: body, configuration, now)]
+            return [outcomes(ofItem: json, body: body, configuration, now)]
         }
         return items.enumerated().map { index, item in
-            outcome(of: item, body: nil, configuration, now).mapError { $0.inside("[\(index)]") }
+            outcomes(ofItem: item, body: nil, configuration, now).map { outcome in
+                outcome.mapError { $0.inside("[\(index)]") }
+            }
         }
+    }
+
+    private static func outcomes(
+        ofItem json: JSONValue,
+        body: [UInt8]?,
+        _ configuration: PlayConfiguration,
+        _ now: Instant
+    ) -> [Outcome] {
+        json["answer"]?["voidedPurchases"] == nil
+            ? [outcome(of: json, body: body, configuration, now)]
+            : voided(json, configuration.packageNames, now)
     }
 
     /// Whether a value looks like Google Play's rather than another format's; an array is judged by

@@ -130,7 +130,8 @@ struct AppStoreStory {
     func storeSync(
         _ scratch: ScratchLedger,
         _ api: SimulatedAppStoreAPI,
-        by transport: StoreTransport? = nil
+        by transport: StoreTransport? = nil,
+        about bundleIDs: [String]? = nil
     ) throws -> StoreSync {
         let clock = scratch.clock
         let caller = StoreCaller(
@@ -141,7 +142,7 @@ struct AppStoreStory {
         )
         let client = AppStoreServerAPI(
             try api.access(),
-            bundleIDs: [store.bundleID],
+            bundleIDs: bundleIDs ?? [store.bundleID],
             caller: caller,
             clock: { clock.now }
         )

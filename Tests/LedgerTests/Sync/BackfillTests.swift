@@ -241,6 +241,33 @@ struct `A backfill` {
         }
     }
 
+    // One that was never released stands before it in the order in which apps are asked about.
+    @Test(arguments: [false, true]) func `goes on behind an app of which nothing is told`(
+        _ isWithheld: Bool
+    ) async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            let other = "com.example.app.dev"
+            let apps = [story.store.bundleID] + (isWithheld ? ["a." + other, other] : [])
+            for app in apps.dropFirst() { api.withhold(app) }
+            let sync = try story.storeSync(scratch, api, about: apps)
+            let answer = try await StoreBackfill(sync, in: .production).run(
+                since: nil,
+                isInterrupted: { false },
+                progress: { _, _, _ in }
+            )
+            #expect(answer.sources.map(\.code) == [isWithheld ? .notPermitted : nil])
+            #expect(answer.sources[0].appended > 0 && answer.failed == 0)
+            #expect(try story.access(scratch, at: [45, 65, 90]) == [true, false, true])
+            // Whether it is all nobody knows.
+            let through = try scratch.ledger.questions.completeThrough(
+                of: Source.appStore,
+                in: .production
+            )
+            #expect((through == nil) == isWithheld)
+        }
+    }
+
     @Test func `asks about purchases that are listed, known or not`() async throws {
         let story = try AppStoreStory.wholeLife()
         try await story.ledger(on: 120, told: []) { scratch, api in

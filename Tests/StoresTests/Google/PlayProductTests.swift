@@ -226,6 +226,13 @@ struct `A list of orders that were given back` {
         #expect(submissions[0].id == submissions[1].id)
     }
 
+    @Test func `stands among others`() throws {
+        let list = try Self.list(Self.entry + "}", Self.entry + "}")
+        let outcomes = try Self.outcomes(.array([list, list]))
+        #expect(outcomes.count == 4)
+        #expect(throws: Never.self) { try outcomes.forEach { _ = try $0.get() } }
+    }
+
     static let refused: [(String, SignalRefusal.Code, String)] = [
         ("{}", .missingField, "answer.voidedPurchases[1].purchaseToken"),
         (#"{"purchaseToken":"t"}"#, .missingField, "answer.voidedPurchases[1].orderId"),

@@ -57,7 +57,9 @@ struct `A row of an export` {
         // Upgraded: it took effect earlier than it says.
         RevenueCatStandingRow(
             changes: #"{"effective_end_time":"2026-01-10 00:00:00"}"#,
-            expected: period(end: "C") + [renews]
+            expected: period(end: "C") + [
+                #"purchase.extended app/t1@A {"transactionId":"t2","expiresAt":"C"}"#, renews,
+            ]
         ),
         RevenueCatStandingRow(
             changes: #"{"refunded_at":"2026-01-10 00:00:00","#
@@ -70,12 +72,23 @@ struct `A row of an export` {
         // Bought once; an estimated country is no storefront.
         RevenueCatStandingRow(
             changes: #"{"is_auto_renewable":false,"end_time":"","country_source":"estimated","#
-                + #""purchase_price_in_purchased_currency":"","#
+                + #""effective_end_time":"","purchase_price_in_purchased_currency":"","#
                 + #""original_store_transaction_id":""}"#,
             expected: [
                 #"~purchase.completed app/t2@P {"transactionId":"t2","productId":"pro","#
                     + #""productKind":"non_consumable","priceMicros":0,"currencyCode":"USD","#
                     + #""ownership":"purchased"}"#,
+                #"~verification.passed app/t2@P {"transactionId":"t2","method":"store_api"}"#,
+            ]
+        ),
+        // Given for a month: it does not renew, and ends.
+        RevenueCatStandingRow(
+            changes: #"{"is_auto_renewable":false,"end_time":"","renewal_number":"","#
+                + #""original_store_transaction_id":"","country_source":"estimated"}"#,
+            expected: [
+                #"~purchase.completed app/t2@P {"transactionId":"t2","productId":"pro","#
+                    + #""productKind":"non_renewing","expiresAt":"E","priceMicros":9990000,"#
+                    + #""currencyCode":"EUR","ownership":"purchased"}"#,
                 #"~verification.passed app/t2@P {"transactionId":"t2","method":"store_api"}"#,
             ]
         ),
@@ -99,7 +112,19 @@ struct `A row of an export` {
                 #"signal.noted customer/u1@A {"name":"export_row","detail":"end_time is missing"}"#
             ]
         )
-        let sandbox = try RevenueCatAnswerSample.submissions(Self.row(#"{"is_sandbox":"true"}"#))
-        #expect(sandbox.map(\.environment) == [.sandbox])
+        // A transaction that failed is no renewal.
+        #expect(
+            try RevenueCatAnswerSample.lines(Self.row(#"{"end_time":"2025-12-31 23:00:00"}"#)) == [
+                #"signal.noted customer/u1@A {"name":"export_row","detail":"end_time lies before start_time"}"#
+            ]
+        )
+        for (word, environment) in [
+            ("true", .sandbox), ("false", .production), ("t", .sandbox), ("f", .production),
+        ] as [(String, StoreEnvironment)] {
+            let told = try RevenueCatAnswerSample.submissions(
+                Self.row(#"{"is_sandbox":"\#(word)"}"#)
+            )
+            #expect(told.map(\.environment) == [environment], "\(word)")
+        }
     }
 }

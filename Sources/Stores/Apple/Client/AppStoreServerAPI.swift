@@ -60,11 +60,13 @@ package final class AppStoreServerAPI: Sendable {
     private func transactions(_ path: String, _ environment: StoreEnvironment) -> StorePages {
         StorePages(continuedAt: Self.place(Self.revision)) { [self] last in
             do throws(StoreFault) {
-                guard let last, let bundleID = last["bundleId"]?.string else {
-                    return .success(try await ofAnyApp(path, environment))
+                let revision = last?[Self.revision]?.string.map { "?revision=" + $0.pathSegment }
+                let page = path + (revision ?? "")
+                // What was given back does not say of which app it is.
+                guard let bundleID = last?["bundleId"]?.string else {
+                    return .success(try await ofAnyApp(page, environment))
                 }
-                let query = "?revision=" + (last[Self.revision]?.string ?? "").pathSegment
-                return .success(try await ask(.get, path + query, nil, environment, bundleID))
+                return .success(try await ask(.get, page, nil, environment, bundleID))
             } catch {
                 return .failure(error)
             }
@@ -129,6 +131,9 @@ package final class AppStoreServerAPI: Sendable {
     private static let token = "paginationToken"
 
     /// Asks for one app after the other until one has what is asked for: an id does not tell whose it is.
+    ///
+    /// In production it answers about no app that was never released there
+    /// (github.com/apple/app-store-server-library-python/issues/51): that says nothing of the others.
     func ofAnyApp(
         _ path: String,
         _ environment: StoreEnvironment,
@@ -139,8 +144,9 @@ package final class AppStoreServerAPI: Sendable {
         for bundleID in bundleIDs {
             do throws(StoreFault) {
                 return try await ask(method, path, body, environment, bundleID)
-            } catch  where error.code == .notFound {
-                fault = error
+            } catch  where error.code == .notFound || error.code == .notPermitted {
+                // Who was not let ask does not know that there is nothing.
+                if fault.code != .notPermitted { fault = error }
             }
         }
         throw fault

@@ -17,11 +17,17 @@ extension RevenueCatStanding {
             // Without end by an omission would be access for ever.
             throw InputFault(unusable: "end_time is missing")
         }
+        // Google Play tells so that a transaction failed (the columns' description).
+        if renews, let stated = end.instant, stated < start {
+            throw InputFault(unusable: "end_time lies before start_time")
+        }
         let grace = try fields.instant(column: "grace_period_end_time")
         let effective = try fields.end(column: "effective_end_time").instant
         // Refunds are told apart, and may be taken back.
         refundedAt = try fields.instant(column: "refunded_at")
-        if refundedAt == nil, let effective, let stated = end.instant, effective < stated {
+        let stated = end.instant
+        // What says no end_time, since it does not renew, ends by this one all the same.
+        if refundedAt == nil, let effective, stated.map({ effective < $0 }) ?? true {
             end = .at(effective)
         }
         let soldOnce: ProductKind = end.instant == nil ? .nonConsumable : .nonRenewing
@@ -50,7 +56,7 @@ extension RevenueCatStanding {
             isFirst: !renews || fields.count(column: "renewal_number") == 1
         )
         observedAt = answer.observedAt
-        state = .unstated
+        state = answer.isDated && stated != nil && end.instant != stated ? .cut : .unstated
         guard renews else { return }
         let unsubscribedAt = try fields.instant(column: "unsubscribe_detected_at")
         renewal = Renewal(

@@ -153,11 +153,7 @@ extension PayloadObject {
     /// The environment that `is_sandbox` tells; production where nothing is said; nil for what is
     /// neither true nor false.
     var toldEnvironment: StoreEnvironment? {
-        guard let value = self["is_sandbox"] else { return .production }
-        return switch value.bool ?? value.string.flatMap({ Bool($0.lowercased()) }) {
-        case true: .sandbox
-        case false: .production
-        default: nil
-        }
+        guard self["is_sandbox"] != nil else { return .production }
+        return flag(column: "is_sandbox").map { $0 ? .sandbox : .production }
     }
 }

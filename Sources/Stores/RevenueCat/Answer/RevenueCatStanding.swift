@@ -34,6 +34,8 @@ struct RevenueCatStanding: Hashable, Sendable {
         case pending
         /// What holds now is not told, but the period.
         case unstated
+        /// The same, and that the period ends earlier than it was sold.
+        case cut
     }
 
     /// Whether and to what it renews.
@@ -96,6 +98,7 @@ struct RevenueCatStanding: Hashable, Sendable {
         let end = period.end.instant
         switch state {
         case .unstated: return period.grace(of: names)
+        case .cut: return extended() + period.grace(of: names)
         case .running: return extended() + laterGrace()
         case .grace(let until):
             // As long as it was seen, unless somebody told until when.

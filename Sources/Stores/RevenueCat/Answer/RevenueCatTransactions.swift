@@ -13,6 +13,9 @@ struct RevenueCatTransactions: Hashable, Sendable {
         var start: Instant
         var end: StatedEnd
         var graceUntil: Instant?
+
+        /// One that failed ends before it starts.
+        fileprivate var isValid: Bool { end.instant.map { start <= $0 } ?? true }
     }
 
     /// Those told beside a list; none where they were not.
@@ -62,7 +65,7 @@ struct RevenueCatTransactions: Hashable, Sendable {
     ///
     /// `period`: the latest one, whose customer and kind they share.
     func earlier(than id: String, like period: RevenueCatPeriod) -> [RevenueCatPeriod] {
-        entries.filter { !$0.id.isSame(as: id) && $0.end != .unstated }
+        entries.filter { !$0.id.isSame(as: id) && $0.end != .unstated && $0.isValid }
             .map { entry in
                 RevenueCatPeriod(
                     transactionID: entry.id,

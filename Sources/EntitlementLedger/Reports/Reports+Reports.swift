@@ -182,7 +182,9 @@ extension Reports {
                 // Of a customer who was erased nobody can tell it any more.
                 let isErased = try questions.vault.name(of: customer) == nil
                 let positions = isErased ? [:] : try questions.positions(of: customer, in: catalogs)
-                report.add(facts, names, at: at, range: range) { experiment, instant in
+                report.add(facts, names, at: at, range: range, known: catalogs.experiments) {
+                    experiment,
+                    instant in
                     guard let position = positions[experiment] else { return nil }
                     return catalogs.catalog(at: instant)?.experiments
                         .first { $0.id.isSame(as: experiment) }?.variant(at: position)?.id

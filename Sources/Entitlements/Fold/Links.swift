@@ -16,12 +16,20 @@ package struct Links: Sendable {
     ///   - facts: ascending by sequence; those of other kinds are passed over.
     ///   - kind: `customer.linked` or `purchase.linked`.
     package init(_ facts: [Fact], of kind: EventKind) {
-        for fact in facts where fact.kind == kind {
-            guard let alias = fact.other else { continue }
-            if end(of: fact.subject, passing: alias) != nil {
-                targets[alias] = Target(name: fact.subject, sequence: fact.sequence)
-            }
+        for fact in facts where fact.kind == kind { add(fact) }
+    }
+
+    /// No links.
+    init() {}
+
+    /// Adds the next one; whether a name leads elsewhere since.
+    @discardableResult
+    mutating func add(_ link: Fact) -> Bool {
+        guard let alias = link.other, end(of: link.subject, passing: alias) != nil else {
+            return false
         }
+        let target = Target(name: link.subject, sequence: link.sequence)
+        return targets.updateValue(target, forKey: alias)?.name != link.subject
     }
 
     /// The name at the end of the links.

@@ -51,18 +51,20 @@ package struct ExperimentReport: Sendable, Hashable {
     ///   - names: the texts of the facts.
     ///   - at: T; what was said of later times does not count yet.
     ///   - range: customers whose exposure lies in it count.
+    ///   - known: the experiments of all catalogs.
     ///   - variant: K8's variant of an experiment by the catalog in force at an instant.
     package mutating func add(
         _ facts: some Collection<FlowFact>,
         _ names: FactNames,
         at: Instant,
         range: Interval,
+        known: Set<Name>,
         variant: (_ experiment: String, Instant) -> String?
     ) {
         var stated: [Name: [Statement]] = [:]
         for fact in facts where fact.time <= at {
             guard let name = fact.experiment else { continue }
-            let (experiment, variant) = Self.parts(names[name])
+            let (experiment, variant) = Self.parts(names[name], among: known)
             stated[Name(experiment), default: []].append(Statement(fact: fact, variant: variant))
         }
         for (experiment, statements) in stated {
@@ -92,8 +94,18 @@ package struct ExperimentReport: Sendable, Hashable {
         var variant: String?
     }
 
-    /// Experiment and variant: what stands before the first slash, and what after it.
-    static func parts(_ text: String) -> (experiment: String, variant: String?) {
+    /// Experiment and variant: the longest that is known, and what stands behind its slash; where none is, what
+    /// stands before the first slash, and what after it.
+    static func parts(
+        _ text: String,
+        among known: Set<Name> = []
+    ) -> (experiment: String, variant: String?) {
+        if known.contains(Name(text)) { return (text, nil) }
+        for slash in text.utf8.indices.reversed() where text.utf8[slash] == UInt8(ascii: "/") {
+            let experiment = String(text[..<slash])
+            guard known.contains(Name(experiment)) else { continue }
+            return (experiment, String(text[text.utf8.index(after: slash)...]))
+        }
         guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (text, nil) }
         return (String(text[..<slash]), String(text[text.utf8.index(after: slash)...]))
     }

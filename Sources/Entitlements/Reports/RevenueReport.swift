@@ -131,15 +131,6 @@ extension RevenueReport.Amount {
     }
 }
 
-extension RevenueReport.Line {
-    /// Whether something of it was given back.
-    package var hasRefunds: Bool {
-        let none = RevenueReport.Amount()
-        return refundedOfPurchases != none || refunded != none || reversed != none
-            || bookedRefunded != none
-    }
-}
-
 extension RevenueReport.Key: Comparable {
     /// By day, then by name.
     package static func < (left: Self, right: Self) -> Bool {

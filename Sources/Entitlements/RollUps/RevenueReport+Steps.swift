@@ -5,8 +5,9 @@ extension RevenueReport {
     /// Adds the steps of a purchase, or of several that a link ever joined (P13): `facts` as
     /// `RevenueTally.add` takes them.
     ///
-    /// Cost: linear in the statements of each transaction times their instants; where some name no
-    /// transaction, or several names became one, in those of the whole purchase.
+    /// Cost: in the statements of each transaction, and the links of the purchase that join something, times
+    /// the transaction's instants, times the days on which either was told; where some name no transaction,
+    /// in those of the whole purchase.
     package static func addSteps(
         of facts: [MoneyFact],
         _ names: FactNames,
@@ -14,7 +15,9 @@ extension RevenueReport {
     ) {
         for facts in parts(facts) {
             var last: [RevenueTally.Key: Line] = [:]
-            for instant in Set(facts.map(\.fact.time)).sorted() {
+            // Names are one at every T, whenever they became so.
+            let told = facts.lazy.filter { $0.fact.kind != .purchaseLinked }
+            for instant in Set(told.map(\.fact.time)).sorted() {
                 var tally = RevenueTally(
                     at: instant,
                     range: Interval(start: Instant(milliseconds: .min), end: nil)
@@ -45,13 +48,17 @@ extension RevenueReport {
         }
     }
 
-    /// Statements that say nothing of each other's money: a transaction's are alone if all name one.
+    /// Statements that say nothing of each other's money: a transaction's are alone with the links if all name
+    /// one.
     private static func parts(_ facts: [MoneyFact]) -> [[MoneyFact]] {
-        let areJoined = facts.contains {
-            $0.fact.transaction == nil || $0.fact.subject != facts[0].fact.subject
+        var names = Links()
+        // Those that say again what stands change nothing: stores tell them with each answer.
+        let links = facts.filter { $0.fact.kind == .purchaseLinked && names.add($0.fact) }
+        let told = facts.filter { $0.fact.kind != .purchaseLinked }
+        if told.contains(where: { $0.fact.transaction == nil }) { return [facts] }
+        return Dictionary(grouping: told) { $0.fact.transaction }.values.map { own in
+            links.isEmpty ? own : (links + own).sorted { $0.fact.sequence < $1.fact.sequence }
         }
-        if areJoined { return [facts] }
-        return Array(Dictionary(grouping: facts) { $0.fact.transaction }.values)
     }
 
     /// The report by months that sums of steps give; each key's day is the month's first.

@@ -186,7 +186,7 @@ public struct RevenueKey: Described {
 extension RevenueReport {
     /// A row for each month, store, product and currency, in that order.
     package var rows: [RevenueRow] {
-        sorted { $0 != Line() }.map { key, line in
+        sorted.map { key, line in
             let refunded = line.refunded.micros - line.reversed.micros
             return RevenueRow(
                 key: RevenueKey(key),
@@ -205,9 +205,9 @@ extension RevenueReport {
         }
     }
 
-    /// A row for each in which something was given back.
+    /// The refunds of each of these, also where there are none: their share is of all purchases.
     package var refundRows: [RefundRow] {
-        sorted(where: \.hasRefunds).map { key, line in
+        sorted.map { key, line in
             RefundRow(
                 key: RevenueKey(key),
                 purchases: line.taken.count,
@@ -227,8 +227,8 @@ extension RevenueReport {
         }
     }
 
-    private func sorted(where isShown: (Line) -> Bool) -> [(key: Key, value: Line)] {
-        months.filter { isShown($0.value) }.sorted { $0.key < $1.key }
+    private var sorted: [(key: Key, value: Line)] {
+        months.filter { $0.value != Line() }.sorted { $0.key < $1.key }
     }
 }
 

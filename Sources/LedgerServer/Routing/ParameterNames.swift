@@ -36,17 +36,23 @@ struct PathValues: Sendable {
 enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
-    case after, against, all, customer, effective, event, everybody, feature, format, from, limit,
-        locale,
-        onError,
-        preserveRecordedTime, purchase, raw, record, redact, sample, samples, score, scope, since,
-        source, state, store, storefront, thresholds, ticket, to, toAt, token, type, until
+    case after, against, all, baselineWindows, customer, effective, event, everybody, feature,
+        format, from, limit, locale, minimumCount, onError, preserveRecordedTime, purchase, raw,
+        record, redact, sample, samples, score, scope, since, source, state, store, storefront,
+        thresholds, ticket, to, toAt, token, type, until, windowMinutes
     case before, code, key, lang, next
     case atDay, knownDay, toKnown, toKnownSequence, told, done
     /// For whom sentences are.
     case audience = "for"
     /// What is searched for.
     case search = "q"
+
+    /// What the command calls its option of the same meaning.
+    var option: String {
+        rawValue.reduce(into: "") { text, letter in
+            text += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
+        }
+    }
 }
 
 extension Query {

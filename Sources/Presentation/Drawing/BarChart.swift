@@ -40,7 +40,7 @@ package struct BarChart: Sendable {
     }
 
     /// Bars that are drawn, at most.
-    private static let barLimit = 16
+    static let barLimit = 16
     private static let lane = 26
     private static let left = 220.0
     private static let plot = 640.0

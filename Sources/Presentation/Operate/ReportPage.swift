@@ -30,6 +30,11 @@ package struct ReportPage: Sendable {
         self.events = events
     }
 
+    /// What was asked that the form has no field for.
+    private static let kept = [
+        "lang", "known", "knownSequence", "thresholds", "windowMinutes", "baselineWindows", "score",
+        "minimumCount",
+    ]
     /// Rows of a table that stand in the page; the others are had as CSV.
     private static let rowLimit = 500
 
@@ -63,7 +68,8 @@ package struct ReportPage: Sendable {
             let begun = page.text.utf8.count
             writeCharts(to: &page)
             if page.text.utf8.count == begun {
-                page.element("p", ["class": "quiet"]) { $0.write(ReportWords.nothing[language]) }
+                let why = isCut ? ReportWords.undrawn : ReportWords.nothing
+                page.element("p", ["class": "quiet"]) { $0.write(why[language]) }
             }
         }
         for rows in report.answer.tables { write(ReportTable(rows).inUnits, to: &page) }
@@ -90,7 +96,7 @@ package struct ReportPage: Sendable {
                 StoreEnvironment.allCases.map { ($0.name, $0.name) },
                 chosen["environment"] ?? StoreEnvironment.production.name
             )
-            form.keep("lang", chosen["lang"])
+            for name in Self.kept { form.keep(name, chosen[Name(name)]) }
             form.element("button", ["class": "primary"]) { $0.write(EventWords.show[language]) }
         }
     }
@@ -139,8 +145,6 @@ package struct ReportPage: Sendable {
     private func events(of column: String, _ row: [JSONValue], _ table: ReportTable) -> String? {
         let month = table.columns.firstIndex { $0 == "month" }.flatMap { row[$0].string }
         switch (kind, column) {
-        case (.revenue, "purchases"), (.refunds, "purchases"):
-            return events(.purchaseCompleted, month)
         case (.refunds, "refundsByRefundDate"), (.revenue, "refundedByRefundDate"):
             return events(.revocationRefunded, month)
         case (.refunds, "reversalsByDate"): return events(.revocationReversed, month)
@@ -150,7 +154,6 @@ package struct ReportPage: Sendable {
         case (.funnel, "cancelled"): return events(.flowCancelled, nil)
         case (.funnel, "pending"): return events(.flowPending, nil)
         case (.funnel, "restored"): return events(.flowRestored, nil)
-        case (.stages, "count"): return events(.flowSucceeded, nil)
         case (.errors, "count"):
             let origin = table.columns.firstIndex { $0 == "origin" }.flatMap { row[$0].string }
             switch origin.flatMap({ ErrorReport.Origin(rawValue: $0) }) {
@@ -165,7 +168,13 @@ package struct ReportPage: Sendable {
 
     // MARK: Drawings
 
+    /// Whether rows that a drawing adds up are left out.
+    private var isCut: Bool {
+        [.revenue, .refunds, .funnel].contains(kind) && report.answer.omitted > 0
+    }
+
     private func writeCharts(to page: inout XMLText) {
+        if isCut { return }
         switch report {
         case .revenue(let answer):
             for (place, total) in answer.totals.enumerated() {
@@ -229,7 +238,8 @@ package struct ReportPage: Sendable {
         for row in rows { months[Name(row.key.month), default: 0] += row.refundsByRefundDate }
         draw(
             "refunds",
-            months.sorted { $0.key < $1.key }.map { month, count in
+            // The newest, where there are more than are drawn.
+            months.sorted { $0.key < $1.key }.suffix(BarChart.barLimit).map { month, count in
                 var bar = bar(month.text, count)
                 bar.path = events(.revocationRefunded, month.text)
                 return bar
@@ -283,6 +293,11 @@ enum ReportWords {
     static let at = Sentence("As of", "基準日時", "基準時間")
     static let drawing = Sentence("At a glance", "グラフ", "圖表")
     static let nothing = Sentence("There is nothing to count.", "集計対象がありません。", "沒有可統計的資料。")
+    static let undrawn = Sentence(
+        "There are too many rows to be drawn: ask about a shorter time.",
+        "行数が多すぎるため描画できません。期間を短くしてください。",
+        "列數過多，無法繪製圖表；請縮短查詢期間。"
+    )
     static let omitted = Sentence(
         "{count} more rows are left out here.",
         "ほかに{count}行あります（ここでは省略）。",

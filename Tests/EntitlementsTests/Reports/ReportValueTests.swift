@@ -26,6 +26,24 @@ struct `Reports reckon` {
         }
     }
 
+    // row B7: ids of catalogs may have slashes, as what apps state has.
+    @Test(
+        arguments: [
+            ("paywall", "paywall", nil), ("paywall/b", "paywall", "b"),
+            ("paywall/2026", "paywall/2026", nil), ("paywall/2026/b", "paywall/2026", "b"),
+            ("paywall/2026/b/c", "paywall/2026", "b/c"), ("paywall/2025/b", "paywall", "2025/b"),
+            ("unknown/b/c", "unknown", "b/c"), ("/", "", ""),
+        ] as [(String, String, String?)]
+    )
+    func `the experiment that a catalog knows`(
+        _ stated: String,
+        _ experiment: String,
+        _ variant: String?
+    ) {
+        let parts = ExperimentReport.parts(stated, among: ["paywall", "paywall/2026"])
+        #expect(parts.experiment == experiment && parts.variant == variant)
+    }
+
     private static func stages(_ times: [(String, [Int64])]) -> StageReport {
         var names = FactNameTable()
         var report = StageReport()

@@ -117,6 +117,20 @@ struct `Revenue` {
         )
     }
 
+    // row 10.2: the share of what was given back is of all that was bought.
+    @Test func `counts among refunds what was not given back, too`() throws {
+        var other = Self.bought(0, 2)
+        other.product = "plus"
+        let rows = Self.report(
+            [Self.bought(0), other, Self.passed, Told(kind: .revocationRefunded, day: 1)]
+        )
+        .refundRows
+        #expect(rows.map(\.refundShare) == [0, 1])
+        let total = try #require(RefundRow.totals(of: rows).first)
+        #expect(total.purchases == 2 && total.refundsByPurchaseDate == 1)
+        #expect(total.refundShare == 0.5)
+    }
+
     // row 10.2, P6
     @Test func `puts a reversed refund back`() {
         let told = [

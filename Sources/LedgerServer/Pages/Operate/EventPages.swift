@@ -314,7 +314,7 @@ extension Call {
     /// The options of a command that say the same as parameters.
     func options(_ names: [QueryName]) -> String {
         names.compactMap { name in
-            query[name].map { " --\(name.rawValue) '\($0.replacing("'", with: "'\\''"))'" }
+            query[name].map { " --\(name.option) '\($0.replacing("'", with: "'\\''"))'" }
         }.joined()
     }
 }

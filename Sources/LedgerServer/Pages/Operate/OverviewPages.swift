@@ -54,11 +54,12 @@ extension PageTable {
         if call.mayReport {
             let (customers, revenue) = try await sums(environment, call.now, service)
             page.customers = customers
-            page.revenue = revenue.totals.sorted { $0.grossMicros > $1.grossMicros }
-            page.months = revenue.rows
+            let totals = RevenueRow.totals(of: revenue)
+            page.revenue = totals.sorted { $0.grossMicros > $1.grossMicros }
+            page.months = revenue
             figures = [
                 JSONMember("customers", customers.jsonValue),
-                JSONMember("revenue", .array(revenue.totals.map(\.jsonValue))),
+                JSONMember("revenue", .array(totals.map(\.jsonValue))),
             ]
         }
         var body = XMLText()
@@ -103,23 +104,20 @@ extension PageTable {
         }
     }
 
-    /// Customers and revenue now, of an environment.
+    /// Customers and all rows of the revenue now, of an environment.
     private static func sums(
         _ environment: StoreEnvironment,
         _ now: Instant,
         _ service: LedgerService
-    ) async throws -> (CustomersAnswer, RowsAnswer<RevenueRow>) {
+    ) async throws -> (CustomersAnswer, [RevenueRow]) {
         let point = BitemporalPoint(at: now, knownAt: .everything)
-        return try await service.reports.make {
-            func report(_ kind: ReportKind) throws -> Report {
-                try service.ledger.reports.report(
-                    ReportQuestion(kind, environment: environment, point: point)
-                )
+        return try await service.reports.make { [reports = service.ledger.reports] in
+            func question(_ kind: ReportKind) -> ReportQuestion {
+                ReportQuestion(kind, environment: environment, point: point)
             }
-            guard case .customers(let customers) = try report(.customers),
-                case .revenue(let revenue) = try report(.revenue)
+            guard case .customers(let customers) = try reports.report(question(.customers))
             else { preconditionFailure("a report is of the kind that was asked for") }
-            return (customers, revenue)
+            return (customers, try reports.revenue(question(.revenue)).rows)
         }
     }
 }

@@ -62,8 +62,19 @@ extension PageTable {
             rows: Page.Rows(report),
             size: report.answer.question.sequence,
             command: "entitle report \(kind.rawValue)"
-                + call.options([.from, .to, .at, .environment])
+                + call.options(
+                    [.from, .to, .at, .known, .knownSequence, .environment] + parameters(of: kind)
+                )
         )
+    }
+
+    /// What one kind alone is asked.
+    private static func parameters(of kind: ReportKind) -> [QueryName] {
+        switch kind {
+        case .stages: [.thresholds]
+        case .errors: [.windowMinutes, .baselineWindows, .score, .minimumCount]
+        case .customers, .revenue, .refunds, .funnel, .experiments: []
+        }
     }
 }
 

@@ -50,8 +50,13 @@ package final class FileOutput {
 
     deinit {
         guard !isClosed else { return }
-        Glibc.close(descriptor)
-        if let renaming { DurableFile.remove(renaming.temporary) }
+        defer { Glibc.close(descriptor) }
+        if let renaming, stands(at: renaming.temporary) { DurableFile.remove(renaming.temporary) }
+    }
+
+    /// Whether this is what a name names: whoever replaces the same file at once takes it.
+    private func stands(at path: String) -> Bool {
+        FileIdentity(at: path) == FileIdentity(of: descriptor)
     }
 
     private static func openFree(_ path: String, _ mode: UInt32) throws -> (String, Int32) {
@@ -85,6 +90,7 @@ package final class FileOutput {
             return
         }
         guard !isSynced || fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
+        guard stands(at: renaming.temporary) else { throw FileFault(EBUSY, "rename") }
         try DurableFile.rename(renaming.temporary, to: renaming.path)
         isClosed = true
         Glibc.close(descriptor)

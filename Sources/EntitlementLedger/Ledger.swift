@@ -101,8 +101,18 @@ public final class Ledger: Sendable {
         }
 
         /// Those of a ledger that takes nothing but the log to answer.
-        fileprivate var readingAnew: Options {
-            Options(viewsPath: nil, isReadOnly: true, clock: clock, randomness: randomness)
+        ///
+        /// `isWhole`: whether it is all of the log; what is lost behind its end is nothing of a shorter one.
+        fileprivate func readingAnew(isWhole: Bool) -> Options {
+            var loss = knownLoss
+            if !isWhole { loss?.behindEnd = 0 }
+            return Options(
+                viewsPath: nil,
+                isReadOnly: true,
+                clock: clock,
+                randomness: randomness,
+                knownLoss: loss
+            )
         }
 
         /// 1 M customers of whom is asked whether they may use something.
@@ -217,7 +227,7 @@ public final class Ledger: Sendable {
                     identity: identity,
                     reading: PrefixLog(log, size: size),
                     vault: opened.whole,
-                    options: options.readingAnew
+                    options: options.readingAnew(isWhole: size == log.end().size)
                 )
             }
         )

@@ -3,8 +3,9 @@ import PostingIndex
 
 /// Makes the index of a log anew: parts that fit in memory are sorted, written as runs, and joined.
 ///
-/// Reading, sorting, writing and joining use all cores; some 100 MiB, whatever the log's size. The
-/// generation says after each part how far it is, so that one that is stopped goes on there.
+/// Reading, sorting, writing and joining use all cores. Memory: some 100 MiB, and in the end the filters of
+/// both tables, some 3 bytes a key. The generation says after each part how far it is, so that one that is
+/// stopped goes on there.
 struct BulkLoad {
     let log: any LogReader
     /// The size of the log to load.
@@ -13,7 +14,9 @@ struct BulkLoad {
     let position: (_ size: UInt64) throws -> ViewPosition
 
     /// Events of a part.
-    static let partSize: UInt64 = 1 << 20
+    var partSize: UInt64 = 1 << 20
+    /// Runs that are joined at once, at most: each posting is held against that many.
+    private static let joinWidth = 16
 
     typealias Progress = (_ done: UInt64, _ of: UInt64) throws -> Void
 
@@ -47,7 +50,7 @@ struct BulkLoad {
         var runs = start?.runs ?? []
         var next = start?.size ?? 0
         while next < size {
-            let sequences = next..<min(next + Self.partSize, size)
+            let sequences = next..<min(next + partSize, size)
             var postings = try Postings.collect(log, sequences)
             postings.sort()
             next = sequences.upperBound
@@ -58,7 +61,13 @@ struct BulkLoad {
         }
         let position = try position(size)
         var kept = runs
-        if runs.count > 1 { kept = [try generation.join(runs, root: position.root)] }
+        while kept.count > 1 {
+            kept = try stride(from: 0, to: kept.count, by: Self.joinWidth).map { first in
+                let joined = kept[first...].prefix(Self.joinWidth)
+                return joined.count == 1
+                    ? kept[first] : try generation.join(Array(joined), root: position.root)
+            }
+        }
         let tables = IndexTables(runs: kept, position: position)
         try generation.keep(tables)
         generation.removeStrays(but: kept)

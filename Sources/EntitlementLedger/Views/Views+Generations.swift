@@ -76,8 +76,9 @@ extension Views {
         precondition(!isReadOnly, "only the writer rebuilds views")
         try changing.withLock { _ in
             try makingAnew {
-                guard let directory else { return try makeAnew() }
-                try makeAnew(in: directory, progress: progress)
+                let size = try notedEnd()
+                guard let directory else { return try makeAnew(upTo: size) }
+                try makeAnew(in: directory, upTo: size, progress: progress)
             }
             state.withLock { $0.discarded = nil }
         }
@@ -86,25 +87,26 @@ extension Views {
 
     /// Makes the views anew because they are missing or not to be believed.
     ///
-    /// A reader, and a writer whose disk takes nothing, makes them in memory.
-    func makeAnew() throws {
+    /// A reader, and a writer whose disk takes nothing, makes them in memory. `size`: of events that are noted.
+    func makeAnew(upTo size: UInt64) throws {
         if let directory, !isReadOnly {
             do {
-                return try makeAnew(in: directory) { _, _ in }
+                return try makeAnew(in: directory, upTo: size) { _, _ in }
             } catch {
                 // If it was the log and not the disk, the second attempt says so.
                 directory.removeUnfinished()
             }
         }
         let unnamed = IndexGeneration(path: nil, seal: seal)
-        try use(unnamed, bulkLoad().run(in: unnamed, from: nil) { _, _ in })
+        try use(unnamed, bulkLoad(upTo: size).run(in: unnamed, from: nil) { _, _ in })
     }
 
     private func makeAnew(
         in directory: ViewDirectory,
+        upTo size: UInt64,
         progress: BulkLoad.Progress
     ) throws {
-        let (generation, tables) = try bulkLoad().run(in: directory, progress: progress)
+        let (generation, tables) = try bulkLoad(upTo: size).run(in: directory, progress: progress)
         try use(generation, tables)
         try directory.use(generation)
     }
@@ -115,8 +117,14 @@ extension Views {
         return try body()
     }
 
-    private func bulkLoad() throws -> BulkLoad {
-        BulkLoad(log: log, size: try log.end().size) { [self] size in
+    /// The log's end by now: who waits for events up to there is told of each, for tables hold them in silence.
+    private func notedEnd() throws -> UInt64 {
+        try readOn(upTo: log.end().size)
+        return end
+    }
+
+    private func bulkLoad(upTo size: UInt64) -> BulkLoad {
+        BulkLoad(log: log, size: size) { [self] size in
             try viewPosition(size, bootID: bootID)
         }
     }
@@ -126,7 +134,7 @@ extension Views {
         try changing.withLock { _ in
             let current = state.withLock { $0.tables }
             guard current?.isSame(as: damaged) ?? false else { return }
-            try makingAnew { try makeAnew() }
+            try makingAnew { try makeAnew(upTo: notedEnd()) }
             state.withLock { $0.replaced = damage.what }
         }
     }

@@ -83,13 +83,15 @@ final class Views: LogIndex {
     private func open() throws {
         try openCurrent()
         let isMissing = state.withLock { $0.tables == nil }
-        let isFarBehind = try log.end().size > position + Self.rebuildThreshold
+        // Nobody waits for events yet.
+        let size = try log.end().size
+        let isFarBehind = size > position + Self.rebuildThreshold
         if isReadOnly {
             // A record that cannot be read is met again by the question that needs it, and an
             // audit, which needs no views, names it.
-            try? isFarBehind ? makeAnew() : catchUp()
+            try? isFarBehind ? makeAnew(upTo: size) : catchUp()
         } else if isMissing || isFarBehind {
-            try makeAnew()
+            try makeAnew(upTo: size)
             state.withLock { state in
                 state.replaced = state.discarded
                 state.discarded = nil

@@ -154,19 +154,20 @@ extension LedgerDirectory {
 }
 
 extension LedgerDirectory.Manifest {
-    /// Refuses a log that would go on under the name that it has: one name and key would sign two
+    /// Refuses a log that would go on under a name that it has or had: one name and key would sign two
     /// histories.
     ///
     /// `identity`: the new one; nil: it stays the same ledger.
     ///
     /// - Throws: `LedgerOpenFault.sameOrigin`.
     func requireOther(_ identity: LedgerDirectory.Identity?) throws {
-        guard identity?.origin != origin else {
-            throw LedgerOpenFault(
-                .sameOrigin,
-                "the log goes on under a new name: --origin is the old one"
-            )
-        }
+        let taken = [origin] + (formerOrigins ?? [])
+        guard let wanted = identity?.origin, taken.contains(wanted) else { return }
+        throw LedgerOpenFault(
+            .sameOrigin,
+            "the log goes on under a new name: --origin is "
+                + (wanted == origin ? "its own" : "one that it had")
+        )
     }
 
     /// The manifest of a ledger that goes on under another name, with the same key.
@@ -176,6 +177,7 @@ extension LedgerDirectory.Manifest {
         var new = self
         new.ledger = Hexadecimal.encode(identity.id)
         new.origin = identity.origin
+        new.formerOrigins = (formerOrigins ?? []) + [origin]
         new.publicKey = signer.verifierKey.text
         return new
     }

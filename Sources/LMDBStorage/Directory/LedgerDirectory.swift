@@ -35,6 +35,10 @@ package enum LedgerDirectory {
         package var publicKey: String
         /// RFC 3339.
         package var created: String
+        /// Names that the log had before, as far as programs noted them, the oldest first; nil: none.
+        ///
+        /// Its key signed under each.
+        package var formerOrigins: [String]?
     }
 
     /// Makes an empty ledger; the directory may exist if it is empty.
@@ -205,7 +209,7 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
         case shortened
         /// It is a copy of a cluster's ledger: alone it is only read.
         case clustered
-        /// The new name that its log is to go on under is the one that it has.
+        /// The new name that its log is to go on under is one that it has or had.
         case sameOrigin = "same_origin"
     }
 

@@ -111,6 +111,9 @@ package final class LMDBLog: LogStorage {
     /// `isWanted`: asked of what is open, while nobody else opens it again.
     private func reopen(where isWanted: (LMDB.Environment) -> Bool) throws {
         try opening.withLock { _ in
+            guard !isClosed.load(ordering: .relaxed) else {
+                throw LogStorageFault(.unreadable, "the log is closed")
+            }
             let old = current.withLock { $0 }.environment
             guard isWanted(old) else { return }
             // Waits for readers, who take `current` while they are inside: not under its lock.
@@ -130,8 +133,11 @@ package final class LMDBLog: LogStorage {
 
     /// Ends the use of the environment.
     package func close() {
-        isClosed.store(true, ordering: .relaxed)
-        let environment = current.withLock { $0 }.environment
+        // Nobody opens it again behind this.
+        let environment = opening.withLock { _ in
+            isClosed.store(true, ordering: .relaxed)
+            return current.withLock { $0 }.environment
+        }
         if !options.isReadOnly { RoomAhead.giveBack(in: environment) }
         environment.close()
     }

@@ -17,14 +17,18 @@ package struct BackupList: Sendable, Equatable, Codable {
         package var path: String
         /// When it was last written whole, RFC 3339; empty: that is not known, or it never was.
         package var at: String
+        /// Until when the copy of the log beside the vault has all, RFC 3339; empty: there is none; nil: it was
+        /// copied with the vault.
+        package var logAt: String?
         /// Whether it is of the ledger that this one was restored from: that one's erasures reach it, and this
         /// one's only name it.
         package var isInherited: Bool?
 
         /// Names a backup that this ledger made.
-        package init(path: String, at: String) {
+        package init(path: String, at: String, logAt: String? = nil) {
             self.path = path
             self.at = at
+            self.logAt = logAt
         }
     }
 
@@ -52,6 +56,18 @@ package struct BackupList: Sendable, Equatable, Codable {
         try change(ledgerPath: ledgerPath) { list in
             list.backups.removeAll { $0.path == entry.path }
             list.backups.append(entry)
+        }
+    }
+
+    /// Notes, durably, that the log was copied anew beside the vault of a backup that this ledger made.
+    package static func note(logAt instant: String, path: String, ledgerPath: String) throws {
+        try change(ledgerPath: ledgerPath) { list in
+            guard
+                let place = list.backups.lastIndex(where: {
+                    $0.path == path && $0.isInherited != true && $0.logAt != nil
+                })
+            else { return }
+            list.backups[place].logAt = instant
         }
     }
 

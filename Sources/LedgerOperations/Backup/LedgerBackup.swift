@@ -9,6 +9,7 @@ import LMDBStorage
 public struct LedgerBackup {
     private let open: OpenLedger
     private let path: String
+    private let archive: String
     private let clock: @Sendable () -> Instant
 
     /// What became of it.
@@ -24,17 +25,20 @@ public struct LedgerBackup {
 
     /// Begins a backup, or goes on with an older one of the same ledger.
     ///
-    /// `path`: an absolute path; the ledger notes it.
+    /// `path`: an absolute path; the ledger notes it. `archive`: where the ledger's archive is kept; nil: in
+    /// its own directory.
     ///
     /// - Throws: `OperationFault` where the directory holds something else.
     public init(
         of open: OpenLedger,
         into path: String,
+        archive: String? = nil,
         clock: @escaping @Sendable () -> Instant = SystemClock.now
     ) throws {
         try BackupManifest.requirePlace(path, of: open)
         self.open = open
         self.path = path
+        self.archive = archive ?? open.directory.path + "/" + ArchiveDirectory.name
         self.clock = clock
     }
 
@@ -76,17 +80,30 @@ public struct LedgerBackup {
             vault: counts
         )
         try manifest.put(in: path)
-        if counts != nil {
-            try note("does not say that this one was made", warn) {
-                try BackupList.note(
-                    BackupList.Entry(path: path, at: clock().description),
-                    ledgerPath: open.directory.path
-                )
+        try note("does not say that this one was made", warn) {
+            let (now, ledger) = (clock().description, open.directory.path)
+            guard counts != nil else {
+                return try BackupList.note(logAt: now, path: path, ledgerPath: ledger)
             }
+            try BackupList.note(
+                BackupList.Entry(path: path, at: now, logAt: log ? nil : logAt()),
+                ledgerPath: ledger
+            )
         }
         // What is behind its last checkpoint is in no backup, and never will be.
         if log { try open.ledger.prover.requireExtendsPublished() }
         return .written(manifest)
+    }
+
+    /// Until when the newest copy of the log has all of it, in words of the list; nil: until now.
+    ///
+    /// Keys and names bring nothing back without one.
+    private func logAt() throws -> String? {
+        let places = [archive, path + "/" + BackupManifest.logFolder]
+        // One that cannot be read is none.
+        let sizes = places.compactMap { (try? Publication.archivedSize(at: $0)) ?? nil }
+        guard let size = sizes.max() else { return "" }
+        return try open.ledger.auditor.recordedAt(behind: size)?.description
     }
 
     /// Continues the backup's archive.

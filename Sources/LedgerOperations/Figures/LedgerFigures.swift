@@ -83,10 +83,15 @@ package struct LedgerFigures: Sendable {
 }
 
 extension BackupList {
-    /// When the last backup of a ledger was made; nil: none was.
+    /// When the last backup of a ledger with a copy of its log was made; nil: none was.
     ///
     /// - Throws: `LedgerOpenFault.damaged` for a list that is none.
     static func lastInstant(ofLedgerAt path: String) throws -> Instant? {
-        try read(ledgerPath: path).own.compactMap { Instant(rfc3339: $0.at) }.max()
+        try read(ledgerPath: path).own.compactMap { backup -> Instant? in
+            guard let at = Instant(rfc3339: backup.at) else { return nil }
+            guard let logAt = backup.logAt else { return at }
+            return Instant(rfc3339: logAt).map { min($0, at) }
+        }
+        .max()
     }
 }

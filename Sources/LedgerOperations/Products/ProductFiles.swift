@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import Glibc
 import LedgerAPI
 
 /// Where a ledger keeps the products of its stores: `products/SOURCE.json`, as they were loaded last,
@@ -55,15 +56,16 @@ package struct ProductFiles: Sendable {
     /// Keeps what was loaded in place of what was kept, at once; the last fault is over.
     ///
     /// - Returns: false where it is more than is kept.
-    /// - Throws: `FileFault`, `CocoaError`.
+    /// - Throws: `FileFault`, `CocoaError`, `LogStorageFault.busy`.
     func keep(_ document: ProductDocument) throws -> Bool {
         let text = AnswerText(document)
         var bytes = Array(#"{"digest":""#.utf8) + Array(Self.digest(of: text).utf8)
         bytes += Array(#"","kept":"#.utf8) + text.bytes + Array("}\n".utf8)
         guard bytes.count <= Self.byteLimit else { return false }
-        try DurableFile.makeFolder(folder)
-        try DurableFile.replace(path(of: document.source), with: bytes)
-        DurableFile.remove(faultPath(of: document.source))
+        try alone(with: document.source) {
+            try DurableFile.replace(path(of: document.source), with: bytes)
+            DurableFile.remove(faultPath(of: document.source))
+        }
         return true
     }
 
@@ -79,11 +81,21 @@ package struct ProductFiles: Sendable {
 
     /// Notes that a load failed, beside what is kept.
     ///
-    /// - Throws: `FileFault`, `CocoaError`.
+    /// - Throws: `FileFault`, `CocoaError`, `LogStorageFault.busy`.
     func note(_ fault: ProductFault, of source: ProductSource) throws {
-        try DurableFile.makeFolder(folder)
         let bytes = AnswerText(fault).bytes + [UInt8(ascii: "\n")]
-        try DurableFile.replace(faultPath(of: source), with: bytes)
+        try alone(with: source) { try DurableFile.replace(faultPath(of: source), with: bytes) }
+    }
+
+    /// Changes a source's files alone: a server and a command may load at once.
+    private func alone(with source: ProductSource, _ change: () throws -> Void) throws {
+        try DurableFile.makeFolder(folder)
+        let place = folder + "/" + source.rawValue + ".lock"
+        guard let lock = try DurableFile.whenFree({ try DurableFile.lock(place) }) else {
+            throw LogStorageFault(.busy, "somebody else keeps the same products")
+        }
+        defer { Glibc.close(lock) }
+        try change()
     }
 
     /// Which content the files of a source have: products and fault.

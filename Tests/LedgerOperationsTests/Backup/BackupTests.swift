@@ -210,6 +210,35 @@ struct `A backup` {
         }
     }
 
+    // Names and keys alone bring nothing back.
+    @Test(arguments: [false, true]) func `of the vault alone is one beside an archive`(
+        _ isArchived: Bool
+    ) throws {
+        try Self.filled { ledger, place in
+            if isArchived {
+                try ledger.open {
+                    _ = try $0.prover.checkpoint()
+                    _ = try $0.archiver.archive(
+                        to: ArchiveDirectory(at: ledger.path + "/archive", forWriting: true),
+                        manifest: LedgerDirectory.manifestBytes(at: ledger.path)
+                    )
+                }
+            }
+            _ = try Self.backUp(ledger, place, log: false)
+            #expect((try Self.lastBackup(of: ledger) != nil) == isArchived)
+            // An erasure reaches the keys wherever the log is.
+            #expect(try BackupList.read(ledgerPath: ledger.path).own.first?.at.isEmpty == false)
+            _ = try Self.backUp(ledger, place)
+            _ = try ledger.importing([FileLedger.grant("late")])
+            _ = try Self.backUp(ledger, place, log: false)
+            // It is as old as what the copy of the log lacks.
+            let late = try ledger.open(isReadOnly: true) { try $0.auditor.recordedAt(behind: 21) }
+            #expect(try Self.lastBackup(of: ledger) == late && late != nil)
+            _ = try Self.backUp(ledger, place, vault: false)
+            #expect(try #require(try Self.lastBackup(of: ledger)) > #require(late))
+        }
+    }
+
     @Test func `is not written by two at once`() throws {
         try Self.filled { ledger, place in
             _ = try Self.backUp(ledger, place)

@@ -122,7 +122,7 @@ struct `A salvage by the command` {
     }
 
     // One name and key would sign two histories.
-    @Test func `goes on under no name that the log has`() async throws {
+    @Test func `goes on under no name that the log has or had`() async throws {
         try await Self.backedUp { ledger, _ in
             let new = ledger.path + "-new"
             let words = ["salvage", "--into", new, "--continue", "--origin"]
@@ -131,6 +131,16 @@ struct `A salvage by the command` {
             #expect(!FileManager.default.fileExists(atPath: new))
             let rescued = try await ledger.run(words + ["ledger.example/again"])
             #expect(rescued.code == 0, "the control: \(rescued)")
+            let (third, first) = (ledger.path + "-third", try ledger.origin)
+            for (origin, code) in [
+                (first, 64), ("ledger.example/again", 64), ("ledger.example/third", 0),
+            ] as [(String, Int32)] {
+                let made = try await EntitleCommand.run(
+                    ["salvage", "--ledger", new, "--into", third, "--continue", "--origin", origin]
+                )
+                #expect(made.code == code, "\(origin): \(made)")
+                #expect(FileManager.default.fileExists(atPath: third) == (code == 0))
+            }
         }
     }
 

@@ -140,7 +140,23 @@ struct `A salvage` {
                 let check = try ExportCheckAnswer(ExportInMemory(export), key: nil)
                 #expect(check.faults.map(\.sequence) == [300])
                 #expect(check.faults.map(\.kind) == [.record])
-                _ = try ledger.auditor.replay(knownAt: .sequence(301))
+                // A mirror finds each record at its place, and what stands for the lost one at its.
+                let served = try #require(
+                    try ledger.prover.publishedRecords(TileCoordinate(level: 0, index: 1))
+                )
+                var (place, count) = (0, 0)
+                while place + 1 < served.count {
+                    place += 2 + Int(served[place]) << 8 + Int(served[place + 1])
+                    count += 1
+                }
+                #expect(count == TileCoordinate.fullWidth && place == served.count)
+                // Read anew, it answers as it does, with the loss.
+                for known in [300, 301, size] {
+                    let replay = try ledger.auditor.replay(knownAt: .sequence(known))
+                    let answers = try replay.answers(at: Sample.day(3), environment: .production)
+                    #expect(answers.customers > 0)
+                    #expect(answers.differences == [], "known at \(known)")
+                }
                 // Law 2 holds over the gap: what was known is found by a binary search.
                 let last = try #require(try ledger.questions.lastRecordedAt())
                 #expect(try ledger.questions.prefix(knownAt: .instant(last)) == size)

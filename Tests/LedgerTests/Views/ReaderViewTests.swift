@@ -4,6 +4,7 @@ import LedgerAPI
 import Testing
 
 @testable import EntitlementLedger
+@testable import PostingIndex
 
 /// A reader writes no index: what comes in stands in its memory until it takes up what the writer wrote.
 struct `Views of a reader that stays` {
@@ -42,8 +43,10 @@ struct `Views of a reader that stays` {
         }
     }
 
-    // C6, K1: what is beyond what it read when it takes tables up is met as elsewhere
-    @Test func `tell of what stands in tables before it was read`() async throws {
+    // C6, K1: what is beyond what it read when it takes tables up, or makes them anew, is met as elsewhere
+    @Test(arguments: [false, true]) func `tell of what stands in tables before it was read`(
+        _ isMadeAnew: Bool
+    ) async throws {
         try await Self.with { viewed, reader in
             let views = reader.questions.views
             let (end, catalog) = (views.end, StreamNumber.catalog)
@@ -55,7 +58,11 @@ struct `Views of a reader that stays` {
                 Request(id: "c2", source: Source.catalog, environment: .production)
             )
             try writer.close()
-            try views.takeUpTables()
+            if isMadeAnew {
+                try views.replace(views.tables, because: ViewDamage("a test says so"))
+            } else {
+                try views.takeUpTables()
+            }
             #expect(try views.end > end && views.position == reader.questions.size())
             // Whoever keeps catalogs asks here.
             #expect(try !views.isUnmoved(catalog, since: end))

@@ -7,6 +7,7 @@ import LedgerAPI
 import Testing
 
 @testable import EntitlementLedger
+@testable import PostingIndex
 
 /// Views are made anew beside the old, and whoever is stopped meanwhile goes on.
 struct `A rebuild` {
@@ -32,6 +33,49 @@ struct `A rebuild` {
     }
 
     private static let customers = 0..<12
+
+    /// All that an index lists, in its order.
+    private static func postings(_ tables: IndexTables) throws -> [[Posting]] {
+        try IndexRun.Part.allCases.map { part in
+            var postings: [Posting] = []
+            for run in tables.runs {
+                var next = 0
+                while true {
+                    let count = try run.table(part).read(blocksFrom: next) { postings.append($0) }
+                    guard count > 0 else { break }
+                    next += count
+                }
+            }
+            return postings
+        }
+    }
+
+    @Test func `of many parts lists what one of one part does`() async throws {
+        try await withScratchDirectory { folder in
+            let viewed = try ViewedLedger(folder + "/views")
+            try viewed.fill(customers: Self.customers, publishing: true)
+            let ledger = try viewed.open()
+            let views = ledger.questions.views
+            let size = try ledger.questions.size()
+            func load(_ partSize: UInt64) throws -> IndexTables {
+                var load = BulkLoad(log: viewed.log, size: size) {
+                    try views.viewPosition($0, bootID: "test")
+                }
+                load.partSize = partSize
+                let generation = IndexGeneration(path: nil, seal: views.seal)
+                return try load.run(in: generation, from: nil) { _, _ in }
+            }
+            let whole = try Self.postings(load(size))
+            // More than are joined at once.
+            #expect(size > 20 && whole.allSatisfy { !$0.isEmpty })
+            for partSize in [1, 2, size - 1] as [UInt64] {
+                let tables = try load(partSize)
+                #expect(tables.runs.map(\.sequences) == [0..<size])
+                #expect(try Self.postings(tables) == whole)
+            }
+            try ledger.close()
+        }
+    }
 
     // Law 4: readers and the writer are not disturbed by what is half-made.
     @Test func `that was stopped goes on with what it made`() async throws {

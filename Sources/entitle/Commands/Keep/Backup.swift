@@ -41,7 +41,11 @@ struct Backup: ParsableCommand {
         let masterKey = try options.keyOptions.read()
         let progress = Progress("backed up")
         let outcome = try options.withCheckpointed { open in
-            try LedgerBackup(of: open, into: path).write(
+            try LedgerBackup(
+                of: open,
+                into: path,
+                archive: Invocation.current.settings[.archive]
+            ).write(
                 log: !vaultOnly,
                 vault: logOnly ? nil : masterKey,
                 warn: Terminal.warn,

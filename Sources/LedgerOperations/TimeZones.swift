@@ -8,14 +8,16 @@ public enum TimeZones {
     private static let span =
         Date(timeIntervalSince1970: 946_684_800)..<Date(timeIntervalSince1970: 4_102_444_800)
 
-    /// A document with the member `timeZones`, if its limits name zones that it does not resolve.
+    /// A document with the member `timeZones`, if its limits name zones: anew in place of what an earlier publish
+    /// resolved, which stays of a zone that is not known here.
     package static func resolved(_ document: JSONValue) -> JSONValue {
         let names = Catalog.zoneNames(in: document)
-        guard !names.isEmpty, document["timeZones"] == nil, case .object(var members) = document
-        else { return document }
+        guard !names.isEmpty, case .object(let given) = document else { return document }
+        let before = document["timeZones"]?["zones"]
         let zones = names.sorted().compactMap { name in
-            resolve(name).map { JSONMember(name, $0) }
+            (resolve(name) ?? before?[name]).map { JSONMember(name, $0) }
         }
+        var members = given.filter { $0.name != "timeZones" }
         members.append(
             JSONMember(
                 "timeZones",

@@ -45,6 +45,10 @@ struct `A catalog` {
             ["no_weight experiments[0].variants"]
         ),
         (
+            #"{"tiers":["free"],"features":[],"products":[],"experiments":[{"id":"x","variants":[{"id":"a","weight":1},{"id":"b","weight":1},{"id":"a","weight":1}]}]}"#,
+            ["duplicate_id experiments[0].variants[2].id"]
+        ),
+        (
             #"{"tiers":["free"],"features":[],"products":[{"id":"x","kind":"consumable"},{"id":"y","kind":"consumable","stores":{"app_store":["x"]}}]}"#,
             ["ambiguous_product products[1]"]
         ),

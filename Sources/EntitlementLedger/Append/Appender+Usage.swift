@@ -100,7 +100,8 @@ extension Appender {
                     .overLimit,
                     "featureId",
                     "no use is left in this window",
-                    resetsAt: limit.resetsAt
+                    // A window of no uses begins again with none.
+                    resetsAt: limit.perPeriod?.count == 0 ? nil : limit.resetsAt
                 )
             )
         }

@@ -193,7 +193,9 @@ extension Pipeline {
         guard let known = try questions.event(at: sequence)?.event else {
             return .duplicate(of: sequence)
         }
+        let gone = Field.allCases.filter { known.data.namesErased($0) }.map { "data." + $0.name }
         let differing = asked(known.time).differences(from: known.draft)
+            .filter { !gone.contains($0) }
         if differing.isEmpty { return .duplicate(of: sequence) }
         return .refused(.conflict(in: differing.joined(separator: ", "), with: sequence))
     }
@@ -203,6 +205,18 @@ extension Refusal {
     /// Other content under a known id (E1).
     static func conflict(in fields: String, with sequence: UInt64) -> Refusal {
         Refusal(.conflict, fields, "event \(sequence) has this id and other content")
+    }
+}
+
+extension EventData {
+    /// Whether a field names somebody who was erased since (C6): what it named then nobody can tell.
+    fileprivate func namesErased(_ field: Field) -> Bool {
+        guard field.placement == .stream else { return false }
+        let names = texts(field) ?? text(field).map { [$0] } ?? []
+        return names.contains { name in
+            let number = name.utf8.dropFirst("erased/".utf8.count)
+            return name.hasPrefix("erased/") && number.allSatisfy { (0x30...0x39).contains($0) }
+        }
     }
 }
 

@@ -111,6 +111,11 @@ extension Eraser {
         for customer in customers {
             var isKnown = false
             for environment in StoreEnvironment.allCases {
+                // Somebody who was named before goes by this name, too.
+                let name = StreamName(.customer(customer), in: environment)
+                if let stream = try questions.vault.stream(of: name), taken.contains(stream) {
+                    isKnown = true
+                }
                 guard
                     let scope = try ErasureScope(
                         of: customer,

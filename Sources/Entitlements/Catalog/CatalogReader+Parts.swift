@@ -184,6 +184,14 @@ extension CatalogReader {
         let variants = array(json["variants"], path + ".variants", .variants).map {
             variant($0, $1)
         }
+        if isLimited {
+            // What was recorded before stays as it is.
+            var seen: Set<Name> = []
+            for (index, variant) in variants.enumerated()
+            where !seen.insert(Name(variant.id)).inserted {
+                note(.duplicateID, path + ".variants[\(index)].id", "given twice")
+            }
+        }
         let total = variants.reduce(Int64(0)) { $0.addingReportingOverflow($1.weight).partialValue }
         if total <= 0 { note(.noWeight, path + ".variants", "the weights sum to nothing") }
         return Experiment(id: text(json["id"], path + ".id"), variants: variants)

@@ -163,6 +163,8 @@ extension Explainer {
             start: trial.interval.start
         )
         let started = trialStart(trial.id)
+        // What it gives says the catalog in force when it began.
+        let granting = timeline.catalogs.index(at: trial.interval.start) ?? gate.catalogIndex
         chain.steps = started.map { linkSteps(ofCustomer: $0.subject) } ?? []
         chain.steps.append(
             Explanation.Step(
@@ -174,14 +176,25 @@ extension Explainer {
         )
         if trial.interval.isEmpty {
             chain.obstacles.append(
-                Chain.Obstacle(effect: .isUnmapped, change: nil, catalog: gate.publication)
+                Chain.Obstacle(
+                    effect: .isUnmapped,
+                    change: nil,
+                    catalog: timeline.catalogs.publications[granting].sequence
+                )
             )
         } else if let end = trial.interval.end, end <= gate.instant {
             chain.obstacles.append(
                 Chain.Obstacle(effect: .ended(at: end), change: nil, time: end)
             )
         }
-        finish(&chain, trial.interval, features: trial.features, tier: trial.tier, gate)
+        finish(
+            &chain,
+            trial.interval,
+            features: trial.features,
+            tier: trial.tier,
+            gate,
+            granting: granting
+        )
         return chain
     }
 
@@ -191,12 +204,15 @@ extension Explainer {
     }
 
     /// Adds what a grant or trial unlocks, and what stands in the way of that.
+    ///
+    /// `granting`: the catalog that lists its features; nil: it names them itself.
     private func finish(
         _ chain: inout Chain,
         _ interval: Interval,
         features: [String],
         tier: String?,
-        _ gate: Gate
+        _ gate: Gate,
+        granting: Int? = nil
     ) {
         if interval.start > gate.instant {
             chain.obstacles.append(
@@ -222,7 +238,8 @@ extension Explainer {
         let effect =
             features.holds(gate.feature)
             ? Explanation.Effect.unlocks : .unlocksTier(tier ?? Catalog.freeTier)
-        chain.steps.append(catalogStep(effect, chain.topic, gate.catalogIndex))
+        let catalog = effect == .unlocks ? granting ?? gate.catalogIndex : gate.catalogIndex
+        chain.steps.append(catalogStep(effect, chain.topic, catalog))
     }
 
     // MARK: What several chains have

@@ -8,7 +8,10 @@ extension Explainer {
         _ gate: Gate
     ) -> [Explanation.Change] {
         var changes = decision.isAllowed ? endings(told, decision, gate) : openings(told, gate)
-        if decision.refusal == .usedUp, let resetsAt = decision.limit?.resetsAt {
+        // A window of no uses begins again with none.
+        if decision.refusal == .usedUp, let limit = decision.limit, limit.perPeriod?.count != 0,
+            let resetsAt = limit.resetsAt
+        {
             changes.insert(
                 Explanation.Change(
                     topic: .general,

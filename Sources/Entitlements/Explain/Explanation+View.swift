@@ -86,6 +86,7 @@ extension CustomerView {
         case .handedOn(let end):
             return .handedOn(until: end.flatMap { shows($0, about: number) ? $0 : nil })
         case .formerPlan(let isIncluded, let start, let end):
+            guard shows(start, about: number) else { return nil }
             return .formerPlan(isIncluded: isIncluded, start: start, end: until(end))
         case .continued(let start, let end):
             return .continued(start: start, end: until(end))

@@ -303,6 +303,19 @@ extension ExplanationStepTexts {
         "{what}包含此功能。"
     )
 
+    static let unknownTrial = Pair(
+        Sentence(
+            "The catalog in force when it began does not know {what}.",
+            "開始時点で有効なカタログに{what}はありません。",
+            "開始時生效的目錄沒有{what}。"
+        ),
+        customer: Sentence(
+            "{what} was not part of the offer when it began.",
+            "{what}は開始時点の提供内容に含まれていません。",
+            "{what}不在開始時提供的方案之中。"
+        )
+    )
+
     private static let lacks = Sentence(
         "{what} does not include “{feature}”.",
         "{what}には「{feature}」は含まれません。",

@@ -29,9 +29,9 @@ enum ExplanationStepTexts {
             taken(effect, mark)
         case .continued(_, let end): continued(end)
         case .isConsumable, .pending, .abandoned, .nothingBought: nothing(effect)
-        case .unlocks, .unlocksTier, .unlocksAll, .kept, .isUnmapped, .isLocked,
-            .formerPlan:
-            right(effect)
+        case .isUnmapped:
+            if case .trial = topic { unknownTrial } else { right(effect) }
+        case .unlocks, .unlocksTier, .unlocksAll, .kept, .isLocked, .formerPlan: right(effect)
         case .granted(_, let end): granted(end)
         case .withdrawn:
             Pair(

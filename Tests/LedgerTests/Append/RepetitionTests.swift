@@ -247,6 +247,31 @@ struct `A submission that is handed in again` {
         }
     }
 
+    // E1: the order of an object's members says nothing, at whatever depth; that of a list does.
+    @Test(arguments: [
+        (#"{"id":"b","level":"free"},{"id":"a"}"#, false),
+        (#"{"level":"free","id":"b"},{"id":"a"}"#, true),
+        (#"{"id":"a"},{"id":"b","level":"free"}"#, false),
+    ])
+    func `is a duplicate if it is a catalog in another order`(
+        _ features: String,
+        _ isSwapped: Bool
+    ) async throws {
+        try await ScratchLedger.with { scratch in
+            func publish(_ features: String) throws -> Receipt {
+                try scratch.ledger.appender.publish(
+                    Sample.json(#"{"tiers":["free"],"features":[\#(features)],"products":[]}"#),
+                    effective: nil,
+                    Request(id: "c1", source: Source.support, environment: .production)
+                )
+            }
+            let first = #"{"id":"b","level":"free"},{"id":"a"}"#
+            #expect(try publish(first) == .appended(first: 0, count: 1))
+            let again = try publish(features)
+            #expect((again == .duplicate(of: 0)) == (isSwapped || features == first), "\(again)")
+        }
+    }
+
     // E2: all events of a submission or none
     @Test func `appends nothing if one of its events is too long`() async throws {
         try await ScratchLedger.with { scratch in

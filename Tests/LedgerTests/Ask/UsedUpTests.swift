@@ -174,6 +174,39 @@ struct `A feature that is used up` {
         }
     }
 
+    // C5: a window of no uses begins again with none.
+    @Test func `is not promised anew where nothing is to be used`() async throws {
+        try await ScratchLedger.with { scratch in
+            let (ledger, now) = (scratch.ledger, scratch.clock.now)
+            _ = try ledger.appender.publish(
+                Sample.json(
+                    """
+                    {"tiers":["free"],"products":[],"features":[{"id":"scan","level":"free",
+                     "limits":{"free":{"perPeriod":{"count":0,"period":"day","timeZone":"UTC"}}}}]}
+                    """
+                ),
+                effective: Sample.newYear,
+                Self.request("catalog")
+            )
+            let used = try ledger.appender.use(
+                "scan",
+                by: "ann",
+                amount: nil,
+                unit: nil,
+                Self.request("u")
+            )
+            guard case .refused(let refusal) = used.receipt else { throw Unexpected(used) }
+            #expect(refusal.code == .overLimit && refusal.resetsAt == nil)
+            let outcome = try ledger.questions.explain("scan", Self.question(at: now))
+            guard case .explained(let answer) = outcome else {
+                Issue.record("the catalog lists the feature")
+                return
+            }
+            #expect(answer.access.refusal == .usedUp)
+            #expect(!answer.wouldChange.contains { $0.kind == .limitReset })
+        }
+    }
+
     @Test func `is near a mistyped name once, however many catalogs list it`() async throws {
         try await Self.with { scratch, now in
             _ = try scratch.ledger.appender.publish(

@@ -39,10 +39,11 @@ struct LapsedVerdictProposal: Proposal {
         if let earlier { return .settled(.duplicate(of: earlier)) }
         var reader = try DecisionReader(pipeline, environment)
         let (stream, facts) = try reader.facts(ofPurchase: verdict.purchase)
-        guard try isPassed(stream, facts, pipeline) else { return .settled(.known) }
+        guard let passed = try lastPassed(stream, facts, pipeline) else { return .settled(.known) }
         let draft = EventDraft(
             subject: .purchase(verdict.purchase),
-            time: try pipeline.timeOfAsking(),
+            // Behind the verdict, whose period may begin later: the last one counts (P7).
+            time: max(try pipeline.timeOfAsking(), passed.time),
             data: EventData(
                 .verificationFailed,
                 [
@@ -61,12 +62,12 @@ struct LapsedVerdictProposal: Proposal {
         )
     }
 
-    /// Whether the last verdict that names the transaction or none is `passed` (P7).
-    private func isPassed(
+    /// The last verdict that names the transaction or none, if it is `passed` (P7).
+    private func lastPassed(
         _ purchase: UInt64,
         _ facts: [Fact],
         _ pipeline: Pipeline
-    ) throws -> Bool {
+    ) throws -> Fact? {
         let names = Links(facts, of: .purchaseLinked)
         let canonical = names.canonical(purchase)
         let keys = try pipeline.vault.keys(of: canonical)
@@ -78,6 +79,6 @@ struct LapsedVerdictProposal: Proposal {
                     || fact.transaction == transaction)
         }
         .max { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
-        return last?.kind == .verificationPassed
+        return last.flatMap { $0.kind == .verificationPassed ? $0 : nil }
     }
 }

@@ -94,9 +94,19 @@ extension Submission {
 extension JSONValue {
     /// A catalog document as it was handed in, without what publish resolved (K10).
     var withoutTimeZones: JSONValue {
-        .object(
-            (members ?? []).filter { $0.name != "timeZones" }
-                .sorted { $0.name.precedes($1.name) }
-        )
+        JSONValue.object((members ?? []).filter { $0.name != "timeZones" }).inOrder
+    }
+
+    /// The same with the members of each object in the order of their names, which says nothing.
+    private var inOrder: JSONValue {
+        switch self {
+        case .object(let members):
+            .object(
+                members.map { JSONMember($0.name, $0.value.inOrder) }
+                    .sorted { $0.name.precedes($1.name) }
+            )
+        case .array(let elements): .array(elements.map(\.inOrder))
+        default: self
+        }
     }
 }

@@ -78,6 +78,8 @@ package enum LedgerServer {
         package var webhooks: Webhooks?
         /// Whether webhooks that are added over HTTP may be sent to networks of one's own.
         package var sendsToPrivateNetworks = false
+        /// How long the first claims of one call may wait for the stores.
+        package var confirmationLimit = StoreSync.confirmationLimit
         /// Seconds after which a signed snapshot is old.
         package var snapshotLifetime = 2_592_000
         /// Whether checkpoints and hash tiles are for everybody.

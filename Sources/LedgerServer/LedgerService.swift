@@ -25,6 +25,8 @@ final class LedgerService: Sendable, BlockingPool {
     private let auditing: LedgerServer.Auditing
     /// Whether the ledger was opened to be read because its disk took nothing.
     let isReadOnlyByFault: Bool
+    /// How long the first claims of one call may wait for the stores.
+    let confirmationLimit: Duration
     /// Seconds after which a signed snapshot is old.
     let snapshotLifetime: Int64
     let accesses: AccessLog
@@ -136,6 +138,7 @@ final class LedgerService: Sendable, BlockingPool {
         // One of this process ends as all walks over the log do.
         auditing = options.audit ?? { [ledger] scope, _, _ in try ledger.auditor.audit(scope) }
         isReadOnlyByFault = options.isReadOnlyByFault
+        confirmationLimit = options.confirmationLimit
         snapshotLifetime = Int64(options.snapshotLifetime)
         let pool = NIOThreadPool(numberOfThreads: options.threadCount)
         self.pool = pool

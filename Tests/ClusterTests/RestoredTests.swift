@@ -186,6 +186,19 @@ extension Machines {
 
     /// Has the database as it was kept.
     fileprivate func restore() throws {
+        // Machines go on meanwhile, and lock tables in orders of their own: who loses begins anew.
+        for _ in 0..<100 {
+            do { return try replaceAll() } catch let refusal as PostgresRefusal {
+                guard refusal.state == Self.deadlock else { throw refusal }
+            }
+        }
+        try replaceAll()
+    }
+
+    /// `deadlock_detected` (PostgreSQL, "Error Codes").
+    private static let deadlock = "40P01"
+
+    private func replaceAll() throws {
         let name = schema.name
         try PostgresServers.sql(
             """

@@ -20,6 +20,15 @@ package struct Sentence: Sendable {
         }
     }
 
+    /// The sentence of a count, which is its only place; `one`: that of a single thing.
+    package func counting(
+        _ count: some BinaryInteger,
+        one: Sentence,
+        in language: Language
+    ) -> String {
+        count == 1 ? one[language] : filled(language) { _ in String(count) }
+    }
+
     /// Room for the values of most sentences.
     private static let valueByteCount = 96
 

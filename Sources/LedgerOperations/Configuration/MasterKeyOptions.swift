@@ -91,15 +91,8 @@ package struct MasterKeyOptions: Sendable {
 
     /// The key that a new ledger is to have; nil: it is to keep one itself.
     ///
-    /// - Throws: `OperationFault`.
-    package func given() throws -> [UInt8]? {
-        if let key = settings[.key], file == nil {
-            return try MasterKey.parse(key, place: Setting.key.variable)
-        }
-        return try (file ?? settings[.keyFile]).map {
-            try MasterKey.read(named: $0, ledger: ledger)
-        }
-    }
+    /// - Throws: as `read`.
+    package func given() throws -> [UInt8]? { isOwn ? nil : try read(needsLedger: false) }
 }
 
 extension MasterKey {

@@ -38,7 +38,7 @@ struct LedgerResponder: HTTPResponder {
         do {
             answer = try await self.answer(request, &exchange)
         } catch {
-            let problem = Problem(anyError: error)
+            let problem = problem(of: error, exchange.target?.route)
             exchange.problem = problem
             service.faults.note(error, exchange)
             service.noteDamage(error)
@@ -61,6 +61,17 @@ struct LedgerResponder: HTTPResponder {
         log(exchange, answer.status, duration, span)
         span?.describe(exchange, status: answer.status)
         return answer.response(isHead: request.method == .head)
+    }
+
+    /// What is told of an error.
+    ///
+    /// A server that only reads since its disk was full is to be asked again (Stores, rule 10).
+    private func problem(of error: any Error, _ route: Route?) -> Problem {
+        let problem = Problem(anyError: error)
+        guard problem.code == .readOnly, service.isReadOnlyByFault,
+            route?.problems.contains(.storageFull) == true
+        else { return problem }
+        return Problem(.storageFull, "the disk was full when the server began", retryAfter: 30)
     }
 
     private func answer(_ request: Request, _ exchange: inout Exchange) async throws -> Answer {

@@ -59,7 +59,10 @@ extension Checkup {
 
     private mutating func lookAtListening() {
         let host = settings[.host] ?? "127.0.0.1"
-        let isOwn = host.hasPrefix("127.") || ["::1", "localhost"].contains { host == $0 }
+        // A socket's file is this machine's.
+        let isOwn =
+            host.hasPrefix("127.") || ["::1", "localhost"].contains { host == $0 }
+            || host.hasPrefix(LedgerServer.Options.socketPrefix)
         if !isOwn, settings[.tlsCertificateFile] == nil, settings[.trustedProxies] == nil {
             add(
                 .listensInClear,

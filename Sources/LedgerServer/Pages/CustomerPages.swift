@@ -119,14 +119,21 @@ extension PageTable {
         let language = call.language
         let audience = try RouteTable.choice(call, "for") { Audience(rawValue: $0) } ?? .support
         try await service.require(call.minimumSequence())
-        let told = try await service.blocking {
-            try service.ledger.questions.explain(
+        let found = try await service.blocking {
+            let questions = service.ledger.questions
+            let told = try questions.explain(
                 feature,
                 question,
                 to: [(audience, language)] + Language.allCases.map { (.customer, $0) }
             )
+            // Of the same prefix, whatever was recorded meanwhile.
+            return try told.map { told in
+                var asked = question
+                asked.point.knownAt = .sequence(told[0].question.sequence)
+                return (told: told, purchases: try questions.show(asked).answer.state.purchases)
+            }
         }
-        guard let told else {
+        guard let (told, purchases) = found else {
             throw Problem(.unknownFeature, "no catalog lists such a feature", path: "feature")
         }
         let id = try call.customer.text
@@ -135,6 +142,7 @@ extension PageTable {
             language: language,
             point: point,
             explanation: told[0],
+            purchases: purchases,
             forCustomer: Array(told.dropFirst()),
             audienceLink: { audience in
                 let pairs = point.query.compactMap { pair in

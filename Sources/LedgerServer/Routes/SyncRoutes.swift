@@ -74,7 +74,7 @@ extension LedgerService {
     ///
     /// - Returns: the same, with what Google wants to be told afterwards.
     func confirm(_ items: [HandedIn]) async throws -> [HandedIn] {
-        let deadline = ContinuousClock.now.advanced(by: StoreSync.confirmationLimit)
+        let deadline = ContinuousClock.now.advanced(by: confirmationLimit)
         var confirmed = items
         for index in items.indices {
             guard let evidence = items[index].evidence,

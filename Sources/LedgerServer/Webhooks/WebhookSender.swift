@@ -104,6 +104,8 @@ struct WebhookSender: Service {
             // Whoever leads next tells again what is not written.
             note(error)
         }
+        // What stood by this machine's looks is over, or told, by who leads next.
+        service.alerts.takeUp()
     }
 
     /// Writes what changes, for who leads next, until this machine leads no more or the server stops.

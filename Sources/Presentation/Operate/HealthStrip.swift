@@ -40,7 +40,11 @@ package struct HealthStrip: Sendable {
                 page.write(
                     troubled == 0
                         ? HealthWords.allGood[language]
-                        : HealthWords.notGood.filled(language) { _ in String(troubled) }
+                        : HealthWords.notGood.counting(
+                            troubled,
+                            one: HealthWords.oneNotGood,
+                            in: language
+                        )
                 )
             }
             page.element("ul", ["class": "strip"]) { list in

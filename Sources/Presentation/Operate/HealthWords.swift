@@ -7,6 +7,11 @@ enum HealthWords {
         "対応が必要な問題はありません。",
         "目前沒有需要處理的問題。"
     )
+    static let oneNotGood = Sentence(
+        "1 thing is to be looked at.",
+        "確認が必要な項目が1件あります。",
+        "有 1 項需要查看。"
+    )
     static let notGood = Sentence(
         "{count} things are to be looked at.",
         "確認が必要な項目が{count}件あります。",

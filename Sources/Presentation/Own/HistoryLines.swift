@@ -16,6 +16,8 @@ struct HistoryLines {
         let end = state.status == .billingRetry ? nil : last.map { text.instants.day($0) }
         switch state.status {
         case .grace, .billingRetry: lines.append(HistoryWords.billing(end != nil))
+        // A pause begins where what was paid ends.
+        case .paused: break
         default: if end != nil { lines.append(HistoryWords.activeUntil) }
         }
         if state.willRenew == false, end != nil { lines.append(HistoryWords.willNotRenew) }

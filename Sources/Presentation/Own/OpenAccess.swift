@@ -17,7 +17,8 @@ struct OpenAccess {
     var sentence: (text: String, isOpen: Bool) {
         let opened = state.purchases.filter { $0.status == .active || $0.status == .grace }
         var names = opened.map { text.name($0.productID, of: $0.purchase) }
-        var ends = opened.map(\.expiresAt)
+        // In a grace what was paid is over, and a state does not tell when the grace ends.
+        var ends = opened.map { $0.status == .grace ? nil : $0.expiresAt }
         for grant in state.grants where grant.isActive {
             names.append(OpenWords.grant[text.language])
             ends.append(grant.expiresAt)

@@ -29,7 +29,10 @@ extension StateAnswer {
         )
         lines += TextTable.lines(
             "trials",
-            state.trials.map { [$0.trialID, "\($0.remainingDays) days left"] }
+            state.trials.map { trial in
+                let days = trial.remainingDays
+                return [trial.trialID, "\(days) day\(days == 1 ? "" : "s") left"]
+            }
         )
         return lines + state.warnings.map { "warning: " + Self.sentence($0) }
     }

@@ -47,6 +47,8 @@ extension TimelineAnswer {
 
     /// How late it was learned; empty: in time.
     private static func lateness(_ event: ListedEvent) -> String {
-        event.late.map { "\($0.delayMilliseconds / Instant.millisecondsPerDay) days late" } ?? ""
+        guard let days = event.late.map({ $0.delayMilliseconds / Instant.millisecondsPerDay })
+        else { return "" }
+        return "\(days) day\(days == 1 ? "" : "s") late"
     }
 }

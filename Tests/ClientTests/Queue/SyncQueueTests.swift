@@ -73,6 +73,24 @@ struct `A sync queue` {
         await queue.stop()
     }
 
+    // A restore that is refused as a whole says nothing of each purchase in it.
+    @Test(arguments: [false, true]) func `hands a purchase in behind a refused restore`(
+        _ isTaken: Bool
+    ) async {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let queue = Self.queue(server, time)
+        await queue.start {}
+        if !isTaken { server.answer("/restore", ScriptedServer.problem(.malformed)) }
+        let restore = await queue.add(.restore([sampleTransaction()]))
+        await queue.send()
+        let claim = await queue.add(.claim(sampleTransaction()))
+        // The control: what a restore handed in is handed in.
+        #expect((claim == restore) == isTaken)
+        await queue.send()
+        #expect(server.count("/purchases") == (isTaken ? 0 : 1))
+        await queue.stop()
+    }
+
     // The clock was wrong when the wait was noted, and is mended.
     @Test(arguments: [1, 8]) func `waits no longer than anybody asks`(_ days: Int64) async {
         let (server, time) = (ScriptedServer(), HeldTime(noon.plus(days: days)))

@@ -152,4 +152,24 @@ struct `What is told of the master key` {
             #expect(try named.given() == Place.other && named.read(orAt: next) == Place.other)
         }
     }
+
+    @Test func `of a new ledger is what was given, in whatever way`() throws {
+        try Place.with { place in
+            let command = "cat '\(place.file)'"
+            var told = try place.options { $0 == .keyCommand ? command : nil }
+            #expect(try told.given() == Place.other)
+            told = try place.options()
+            // The control: nothing was given.
+            #expect(try told.given() == nil)
+            told.command = command
+            #expect(try told.given() == Place.other)
+            told.file = place.file
+            #expect(throws: OperationFault.self) { try told.given() }
+            told = try place.options()
+            let (descriptor, pipe) = try Self.descriptor(Place.digits)
+            told.descriptor = descriptor
+            #expect(try told.given() == Place.other)
+            try pipe.fileHandleForReading.close()
+        }
+    }
 }

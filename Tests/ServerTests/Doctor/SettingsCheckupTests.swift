@@ -42,6 +42,7 @@ struct `A look at a server's settings` {
     @Test(
         arguments: [
             ([:], []), ([.host: "127.0.0.1"], []), ([.host: "0.0.0.0"], [.listensInClear]),
+            ([.host: "unix:/run/entitle.sock"], []),
             ([.host: "0.0.0.0", .trustedProxies: "10.0.0.0/8"], []),
             ([.privateWebhooks: "true"], [.privateWebhooks]),
             ([.port: "many"], [.configurationRefused]),

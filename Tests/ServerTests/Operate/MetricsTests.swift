@@ -15,6 +15,14 @@ struct `Metrics and logs` {
         return try PrometheusReader(answer.body)
     }
 
+    // One label that is not escaped, and a scrape reads nothing.
+    @Test func `escape a mark that combines with what is behind it`() {
+        var text = PrometheusText()
+        text.sample("m", [("tier", "vip\"\u{301}\\\u{301}\n")], 1)
+        let shown = Array("m{tier=\"vip\\\"\u{301}\\\\\u{301}\\n\"} 1\n".utf8)
+        #expect(Array(text.text.utf8) == shown)
+    }
+
     private static func busyDay(_ server: TestServer) async throws {
         try await `A question over HTTP`.fill(server)
         let token = try server.token(for: AppStoreWorld.account)

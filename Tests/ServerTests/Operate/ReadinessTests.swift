@@ -73,6 +73,8 @@ struct `Readiness` {
         try await TestServer.with(setup) { server in
             let reasons = try await Self.reasons(server)
             #expect(reasons == (isByFault ? ["read_only"] : []))
+            // Stores, rule 10: what is the disk's fault is sent again.
+            #expect(try await Self.grant(server) == (isByFault ? 507 : 403))
         }
     }
 

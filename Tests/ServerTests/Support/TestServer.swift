@@ -107,6 +107,7 @@ struct TestServer: Sendable {
             options.computingThreadCount = 2
             // On a busy machine a test takes longer than a minute.
             options.faultInterval = .seconds(86_400)
+            options.confirmationLimit = .seconds(3600)
             options.quotas = setup.quotas
             options.trust.stores = setup.stores
             options.deadlines = setup.deadlines

@@ -154,7 +154,7 @@ extension PageTable {
                 SettingsPage.Store(
                     name: "revenuecat",
                     isHeard: stores.revenueCat != nil,
-                    mayBeAsked: false
+                    mayBeAsked: stores.clients.revenueCat != nil
                 ),
             ],
             scopes: Scope.allCases.map(\.rawValue)

@@ -15,8 +15,12 @@ extension CustomerPage {
         }
         list(CustomerWords.trials, state.state.trials, to: &page) { trial, page in
             page.element("code") { $0.write(trial.trialID) }
-            let days = String(trial.remainingDays)
-            page.write(" · " + CustomerWords.daysLeft.filled(language) { _ in days })
+            let days = CustomerWords.daysLeft.counting(
+                trial.remainingDays,
+                one: CustomerWords.oneDayLeft,
+                in: language
+            )
+            page.write(" · " + days)
         }
         list(CustomerWords.ids, ids, to: &page) { id, page in
             page.element("code") { $0.write(id) }

@@ -57,6 +57,7 @@ enum CustomerWords {
     static let trials = Sentence("Trials", "お試し", "試用")
     static let ids = Sentence("Ids", "ID", "識別碼")
     static let over = Sentence("over", "終了", "已結束")
+    static let oneDayLeft = Sentence("1 day left", "残り1日", "剩餘 1 天")
     static let daysLeft = Sentence("{count} days left", "残り{count}日", "剩餘 {count} 天")
     static let renews = Sentence("renews", "自動更新", "會續訂")
     static let ends = Sentence("will not renew", "更新されません", "不會續訂")

@@ -51,11 +51,14 @@ package struct DifferencePage: Sendable {
         page.element("section", ["class": "card answer " + mark]) { page in
             page.element("h2") { $0.write(DifferenceWords.whatDiffers[language]) }
             page.element("p", ["class": "sentence", "id": "verdict"]) { page in
-                let count = String(rows.count)
                 page.write(
                     rows.isEmpty
                         ? DifferenceWords.nothing[language]
-                        : DifferenceWords.some.filled(language) { _ in count }
+                        : DifferenceWords.some.counting(
+                            rows.count,
+                            one: DifferenceWords.one,
+                            in: language
+                        )
                 )
             }
             page.element("dl", ["class": "pairs"]) { page in
@@ -187,13 +190,7 @@ package struct DifferencePage: Sendable {
     ) {
         page.element("div") { page in
             page.element("label", ["for": name]) { $0.write(label[language]) }
-            page.element(
-                "input",
-                [
-                    "type": "datetime-local", "id": name, "name": name, "step": "1",
-                    "value": instant.map { String($0.description.prefix(19)) } ?? "",
-                ]
-            )
+            page.element("input", PagePoint.field(name, instant))
         }
     }
 
@@ -208,6 +205,7 @@ package struct DifferencePage: Sendable {
 package enum DifferenceWords {
     static let whatDiffers = Sentence("What differs", "違い", "差異")
     static let nothing = Sentence("Nothing differs.", "違いはありません。", "沒有差異。")
+    static let one = Sentence("1 thing differs.", "1件の違いがあります。", "有 1 項差異。")
     static let some = Sentence("{count} things differ.", "{count}件の違いがあります。", "有 {count} 項差異。")
     static let what = Sentence("What", "項目", "項目")
     static let then = Sentence("A", "A", "A")

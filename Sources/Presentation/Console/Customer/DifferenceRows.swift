@@ -38,7 +38,11 @@ struct DifferenceRows {
             return Self.until(what, grant.expiresAt, language) + end
         }
         add(DifferenceWords.trial, difference.trials) { trial in
-            CustomerWords.daysLeft.filled(language) { _ in String(trial.remainingDays) }
+            CustomerWords.daysLeft.counting(
+                trial.remainingDays,
+                one: CustomerWords.oneDayLeft,
+                in: language
+            )
         }
         if let warnings = difference.warnings {
             let row = Row(

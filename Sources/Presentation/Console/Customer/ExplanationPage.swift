@@ -10,6 +10,8 @@ package struct ExplanationPage: Sendable {
     package var point: PagePoint
     /// For whom the sentences are, in the language of the page.
     package var explanation: ExplanationAnswer
+    /// What the customer has bought, at the same point.
+    package var purchases: [PurchaseState]
     /// The same for the customer, in each language.
     package var forCustomer: [ExplanationAnswer]
     /// The same page for another audience.
@@ -22,6 +24,7 @@ package struct ExplanationPage: Sendable {
         language: Language,
         point: PagePoint,
         explanation: ExplanationAnswer,
+        purchases: [PurchaseState],
         forCustomer: [ExplanationAnswer],
         audienceLink: @escaping @Sendable (Audience) -> String,
         link: @escaping CustomerLink
@@ -29,6 +32,7 @@ package struct ExplanationPage: Sendable {
         self.language = language
         self.point = point
         self.explanation = explanation
+        self.purchases = purchases
         self.forCustomer = forCustomer
         self.audienceLink = audienceLink
         self.link = link
@@ -47,7 +51,7 @@ package struct ExplanationPage: Sendable {
             page.element("p", ["class": "sentence", "id": "conclusion"]) {
                 $0.write(explanation.summary)
             }
-            page.element("p") { $0.chip(Standing(explanation, []), language) }
+            page.element("p") { $0.chip(Standing(explanation, purchases), language) }
             CustomerCopies(answers: forCustomer, language: language).write(to: &page)
             writeAudiences(to: &page)
         }

@@ -43,6 +43,16 @@ package struct PagePoint: Sendable, Hashable {
         }
         return pairs
     }
+
+    /// The attributes of a form's field for an instant, which is UTC.
+    ///
+    /// To the millisecond: a form that is sent as it stands asks what the page answers.
+    static func field(_ name: String, _ instant: Instant?) -> KeyValuePairs<String, String> {
+        [
+            "type": "datetime-local", "id": name, "name": name, "step": "0.001",
+            "value": instant.map { String($0.description.prefix(23)) } ?? "",
+        ]
+    }
 }
 
 /// A page to which one about a customer leads.

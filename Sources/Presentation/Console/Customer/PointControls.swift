@@ -65,13 +65,7 @@ struct PointControls {
             ] {
                 xml.element("div") { xml in
                     xml.element("label", ["for": name]) { $0.write(label[language]) }
-                    xml.element(
-                        "input",
-                        [
-                            "type": "datetime-local", "id": name, "name": name, "step": "1",
-                            "value": instant.map { String($0.description.prefix(19)) } ?? "",
-                        ]
-                    )
+                    xml.element("input", PagePoint.field(name, instant))
                 }
             }
             xml.element("button") { $0.write(PointWords.show[language]) }

@@ -44,6 +44,25 @@ struct `A file that is written` {
         }
     }
 
+    // Two that replace the same file at once: nobody's half takes its place, and each is told what became of its own.
+    @Test func `takes nothing of another's for its own`() async throws {
+        try await withScratchDirectory { folder in
+            let path = folder + "/file"
+            try Self.put("old", at: path)
+            do {
+                let first = try FileOutput(path, suffix: ".new")
+                try first.write("first".utf8)
+                let second = try FileOutput(path, suffix: ".new")
+                try second.write("second".utf8)
+                #expect(throws: FileFault.self) { try first.close() }
+                #expect(try Self.text(path) == "old")
+                try second.close()
+            }
+            #expect(try Self.text(path) == "second")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["file"])
+        }
+    }
+
     @Test func `leaves what stood there as it was where it is not ended`() async throws {
         try await withScratchDirectory { folder in
             let path = folder + "/file"

@@ -98,7 +98,7 @@ package struct ExperimentReport: Sendable, Hashable {
     /// stands before the first slash, and what after it.
     static func parts(
         _ text: String,
-        among known: Set<Name> = []
+        among known: Set<Name>
     ) -> (experiment: String, variant: String?) {
         if known.contains(Name(text)) { return (text, nil) }
         for slash in text.utf8.indices.reversed() where text.utf8[slash] == UInt8(ascii: "/") {

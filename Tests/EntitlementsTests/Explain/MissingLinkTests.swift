@@ -188,6 +188,27 @@ import Testing
         #expect(try !explained(control, "20", "f1").isAllowed)
     }
 
+    // C4: the catalog in force when a trial began decides it, whatever another one says since.
+    @Test(arguments: [true, false]) func `the catalog that gave a trial, or did not, is named`(
+        _ isKnown: Bool
+    ) throws {
+        func catalog(_ day: Int, _ trials: String) -> String {
+            #"catalog \#(day) features=[{"id":"open","level":"pro"}] products=[] trials=[\#(trials)]"#
+        }
+        let week = #"{"id":"week","days":7,"features":["open"]}"#
+        let story = [
+            catalog(1, isKnown ? week : ""), "@ann trial.started 2 trialId=week",
+            catalog(4, isKnown ? "" : week),
+        ]
+        .joined(separator: "\n")
+        let explanation = try explained(story, "5", "open")
+        #expect(explanation.isAllowed == isKnown)
+        let effect: Explanation.Effect = isKnown ? .unlocks : .isUnmapped
+        let steps = explanation.steps.filter { $0.effect == effect }
+        // The first of the two: the other one says otherwise.
+        #expect(steps.map(\.sequence) == [0])
+    }
+
     // C5: access stands, but there is no use left.
     @Test func `a limit that is used up is named`() throws {
         let limited = """

@@ -33,6 +33,24 @@ struct `A feature that is used up` {
         }
     }
 
+    /// A catalog whose one feature, `scan`, has so many uses a day.
+    private static func publish(level: String, count: Int, in ledger: Ledger) throws {
+        _ = try ledger.appender.publish(
+            Sample.json(
+                """
+                {"tiers":["free","pro"],"products":[],"features":[{"id":"scan","level":"\(level)",
+                 "limits":{"free":{"perPeriod":{"count":\(count),"period":"day","timeZone":"UTC"}}}}]}
+                """
+            ),
+            effective: Sample.newYear,
+            request("catalog")
+        )
+    }
+
+    private static func use(in ledger: Ledger) throws -> UseOutcome {
+        try ledger.appender.use("scan", by: "ann", amount: nil, unit: nil, request("u"))
+    }
+
     private struct Unexpected: Error {
         let outcome: UseOutcome
         init(_ outcome: UseOutcome) { self.outcome = outcome }
@@ -133,16 +151,7 @@ struct `A feature that is used up` {
     ) async throws {
         try await ScratchLedger.with { scratch in
             let (ledger, now) = (scratch.ledger, scratch.clock.now)
-            _ = try ledger.appender.publish(
-                Sample.json(
-                    """
-                    {"tiers":["free","pro"],"products":[],"features":[{"id":"scan","level":"pro",
-                     "limits":{"free":{"perPeriod":{"count":1,"period":"day","timeZone":"UTC"}}}}]}
-                    """
-                ),
-                effective: Sample.newYear,
-                Self.request("catalog")
-            )
+            try Self.publish(level: "pro", count: 1, in: ledger)
             _ = try ledger.appender.grant(
                 "g",
                 to: "ann",
@@ -152,13 +161,7 @@ struct `A feature that is used up` {
                 reason: nil,
                 Self.request("g")
             )
-            let used = try ledger.appender.use(
-                "scan",
-                by: "ann",
-                amount: nil,
-                unit: nil,
-                Self.request("u")
-            )
+            let used = try Self.use(in: ledger)
             guard case .appended = used.receipt else { throw Unexpected(used) }
             let at = now.advanced(byMilliseconds: minutes * 60_000)
             let outcome = try ledger.questions.explain("scan", Self.question(at: at))
@@ -178,23 +181,8 @@ struct `A feature that is used up` {
     @Test func `is not promised anew where nothing is to be used`() async throws {
         try await ScratchLedger.with { scratch in
             let (ledger, now) = (scratch.ledger, scratch.clock.now)
-            _ = try ledger.appender.publish(
-                Sample.json(
-                    """
-                    {"tiers":["free"],"products":[],"features":[{"id":"scan","level":"free",
-                     "limits":{"free":{"perPeriod":{"count":0,"period":"day","timeZone":"UTC"}}}}]}
-                    """
-                ),
-                effective: Sample.newYear,
-                Self.request("catalog")
-            )
-            let used = try ledger.appender.use(
-                "scan",
-                by: "ann",
-                amount: nil,
-                unit: nil,
-                Self.request("u")
-            )
+            try Self.publish(level: "free", count: 0, in: ledger)
+            let used = try Self.use(in: ledger)
             guard case .refused(let refusal) = used.receipt else { throw Unexpected(used) }
             #expect(refusal.code == .overLimit && refusal.resetsAt == nil)
             let outcome = try ledger.questions.explain("scan", Self.question(at: now))

@@ -54,8 +54,13 @@ extension EntitlementService {
         let end: PurchaseFlow.State
         if await !confirm() {
             end = .cancelled
+        } else if isOver(log, customer) {
+            end = .failed(ServiceError(.cancelled))
         } else if let error = await lockedOut(log, customer) {
             end = .failed(error)
+        } else if isOver(log, customer) {
+            // They signed out while the server was asked.
+            end = .failed(ServiceError(.cancelled))
         } else {
             end = await buy(log, purchases, customer)
         }
@@ -64,6 +69,12 @@ extension EntitlementService {
         log.note(end)
         await queue.add(.flow(Self.body(end, log), id: log.id), for: customer)
         await queue.send()
+    }
+
+    /// Whether its customer was switched since a flow began: it was told as cancelled, and whoever was told so
+    /// is not charged (row CL5).
+    private func isOver(_ log: FlowLog, _ customer: CustomerID) -> Bool {
+        flow !== log || store.customer != customer
     }
 
     /// Tells the server that a flow begins; why it may not, where another runs (row 2.2).
@@ -84,8 +95,8 @@ extension EntitlementService {
         )
         guard case .failure(let fault) = result else { return nil }
         if fault.code == ProblemCode.purchaseInProgress.rawValue {
-            // The flow that runs may be this device's last one, whose end was not told yet.
-            guard isFirst, await queue.calls.contains(where: \.isFlow) else { return fault.error }
+            // The flow that runs may be this device's last one, whose end waits, or was told meanwhile.
+            guard isFirst else { return fault.error }
             await queue.retry()
             await queue.send()
             return await lockedOut(log, customer, isFirst: false)
@@ -133,7 +144,7 @@ extension EntitlementService {
     ///
     /// `progress`: told each stage as it begins, so that people see that work is under way (row 6.5).
     /// - Throws: `ServiceError`: `PRODUCT_UNAVAILABLE` where nothing is sold here; what the store says where it
-    ///   does not tell what is held (row 6.6).
+    ///   does not tell what is held (row 6.6); `CANCELLED` where another customer is signed in meanwhile.
     public func restore(
         progress: @Sendable (RestoreStage) -> Void = { _ in }
     ) async throws(ServiceError) -> RestoreResult {
@@ -145,19 +156,49 @@ extension EntitlementService {
         let held = try await purchases.currentEntitlements()
         guard !held.isEmpty else { return .nothing }
         progress(.recording(held.count))
-        guard let id = await queue.add(.restore(held), for: customer) else {
-            throw ServiceError(.cancelled)
+        let parts = Self.parts(of: held)
+        var ids: [String] = []
+        for part in parts {
+            guard let id = await queue.add(.restore(part), for: customer) else {
+                throw ServiceError(.cancelled)
+            }
+            ids.append(id)
         }
         await openProvisionally()
         await sync()
-        switch await end(of: id) {
-        case .failed(let error): throw error
-        case .done(isRecorded: true):
-            let restored = await queue.restored
-            let isThis = restored?.id.isSame(as: id) ?? false
-            return .restored(isThis ? restored?.count ?? 0 : held.count)
-        default: return .waiting(held.count)
+        // What waited went with whoever signed out: nothing is known of it.
+        guard store.customer == customer else { throw ServiceError(.cancelled) }
+        var (restored, waiting) = (0, 0)
+        for (id, part) in zip(ids, parts) {
+            switch await end(of: id) {
+            case .failed(let error): throw error
+            case .done(isRecorded: true): restored += await queue.restored[id] ?? part.count
+            default: waiting += part.count
+            }
         }
+        return waiting > 0 ? .waiting(waiting) : .restored(restored)
+    }
+
+    /// Transactions that a server takes at once.
+    private static let partLimit = 500
+    /// Bytes of what is signed in them: less than the 4 MiB of a whole call.
+    private static let partByteLimit = 3 << 20
+
+    /// What an account holds in parts that a server takes, each by a call of its own.
+    private static func parts(of held: [StoreTransaction]) -> [[StoreTransaction]] {
+        var parts: [[StoreTransaction]] = []
+        var byteCount = 0
+        for transaction in held {
+            let size = transaction.signed.utf8.count
+            byteCount += size
+            if let count = parts.last?.count, count < partLimit, byteCount <= partByteLimit {
+                parts[parts.count - 1].append(transaction)
+            } else {
+                parts.append([transaction])
+                byteCount = size
+            }
+        }
+        return parts
     }
 }
 

@@ -14,7 +14,10 @@ public actor EntitlementService {
     let queue: SyncQueue
     let connection: ServerConnection
     private let announcements: Broadcast<ClientNotice>
-    private var listener: Task<Void, Never>?
+    /// Hands in what the store tells; nil: nobody listens.
+    private(set) var listener: Task<Void, Never>?
+    /// Whether it was started, and not stopped since.
+    private var isStarted = false
     /// What the store verified at the start, and whose start that was.
     private var held = Held()
     /// The flow that runs; nil: none does (row 2.2).
@@ -98,25 +101,33 @@ extension EntitlementService {
     /// (rows 3.3, CL5).
     @discardableResult
     public func start() async -> RefreshResult {
+        isStarted = true
         await store.load()
         await queue.start { [weak self] in _ = await self?.sync() }
         await openProvisionally()
         listen()
         let customer = store.customer
         // A store that says nothing opens nothing, and what it verified before stays.
-        if let purchases, let verified = try? await purchases.currentEntitlements() {
+        guard let purchases, let verified = try? await purchases.currentEntitlements() else {
+            return await sync()
+        }
+        await queue.verified(verified)
+        let now = configuration.time.now()
+        held = Held(customer: customer, transactions: verified, at: now)
+        await openProvisionally()
+        let result = await sync()
+        // By the server's clock, where this device's was behind: what was verified just now is not old (row Z17).
+        if store.customer == customer {
             await queue.verified(verified)
-            let now = configuration.time.now()
-            held = Held(customer: customer, transactions: verified, at: now)
             await openProvisionally()
         }
-        return await sync()
+        return result
     }
 
     /// Ends what runs by itself; what is known stays and answers.
     public func stop() async {
-        listener?.cancel()
-        listener = nil
+        isStarted = false
+        stopListening()
         await queue.stop()
         await store.stop()
     }
@@ -152,8 +163,7 @@ extension EntitlementService {
     private func change(to customer: CustomerID?) async {
         // Whoever signs in again loses nothing by it.
         guard customer != store.customer else { return }
-        listener?.cancel()
-        listener = nil
+        stopListening()
         flow?.note(.failed(ServiceError(.cancelled)))
         (flow, held) = (nil, Held())
         await connection.forgetToken()
@@ -161,16 +171,25 @@ extension EntitlementService {
         await store.switchCustomer(to: customer)
         await store.set(provisional: [])
         await showUses()
+        // A start meanwhile listened for the last one: what the store tells would be nobody's.
+        stopListening()
         listen()
     }
 
-    /// Hands in what the store tells by itself.
+    /// Hands in what the store tells by itself, from a start until a stop.
     private func listen() {
-        guard listener == nil, let purchases, let customer = store.customer else { return }
+        guard isStarted, listener == nil, let purchases, let customer = store.customer else {
+            return
+        }
         let stream = purchases.transactions
         listener = Task { [weak self] in
             for await update in stream { await self?.take(update, for: customer) }
         }
+    }
+
+    private func stopListening() {
+        listener?.cancel()
+        listener = nil
     }
 
     private func take(_ update: TransactionUpdate, for customer: CustomerID) async {

@@ -11,6 +11,8 @@ struct QueueFile: Sendable {
     /// In the order in which they were added.
     private(set) var calls: [QueuedCall] = []
     /// Lines that say nothing any more, or cannot be read: a reason to write the file anew.
+    ///
+    /// Large ones count as several.
     private(set) var spentLines = 0
     /// Whether the end is torn, so that nothing may be added to it.
     private(set) var isTorn = false
@@ -72,8 +74,8 @@ struct QueueFile: Sendable {
             spentLines += 1
             return calls[place].apply(state: json)
         case "remove":
-            spentLines += 2
-            if let place { calls.remove(at: place) }
+            let gone = place.map { calls.remove(at: $0) }
+            spentLines += gone?.spentLines ?? 2
         default: return false
         }
         return true
@@ -116,6 +118,11 @@ extension QueuedCall {
             "refused": .strings(refusedItems.texts), "endsAt": .instant(endsAt),
         ])
     }
+
+    /// Lines that say nothing any more once it is gone.
+    ///
+    /// Each 4 KiB count as one more: few that are large would fill the file, too.
+    var spentLines: Int { 2 + (added.description.utf8.count >> 12) }
 
     /// That it is gone.
     var removed: JSONValue { .members(["op": "remove", "id": .string(id)]) }

@@ -91,7 +91,8 @@ extension SyncQueue {
         if case .restore(let all) = call.task { note(response, of: all, in: &call) }
         if call.use != nil { call.endsAt = response.leaseEnd }
         update(call)
-        await finish(call)
+        // What is handed in again, since a server lost it, was finished before.
+        if !call.isFinished { await finish(call) }
     }
 
     /// Notes which transactions of a restore were refused beside the others: those grant nothing,
@@ -111,7 +112,7 @@ extension SyncQueue {
             let code = item?.code.flatMap(ProblemCode.init(rawValue:))
             notices.send(.refused(code?.serviceError() ?? ServiceError(.verificationFailed)))
         }
-        restored = (call.id, transactions.count - call.refusedItems.count)
+        restored[call.id] = transactions.count - call.refusedItems.count
     }
 
     private func finish(_ call: QueuedCall) async {

@@ -30,8 +30,8 @@ actor SyncQueue {
     var isStarted = false
     /// Whether nobody was reached just now: the others would not be either.
     var isCut = false
-    /// How many transactions the last restore recorded.
-    var restored: (id: String, count: Int)?
+    /// How many transactions each restore recorded, by its key.
+    var restored: [Name: Int] = [:]
     /// Called where something waits that was due.
     var whenDue: (@Sendable () async -> Void)?
 
@@ -75,9 +75,11 @@ actor SyncQueue {
         }
     }
 
-    /// Ids of transactions that can never count.
+    /// Ids of transactions that can never count; a restore that was refused as a whole says nothing of each.
     var refused: Set<Name> {
-        Set(texts: calls.filter { $0.phase == .refused }.flatMap(\.transactions).map(\.id))
+        let claims = calls.filter { $0.phase == .refused && !$0.isRestore }
+        return Set(texts: claims.flatMap(\.transactions).map(\.id))
+            .union(calls.flatMap(\.refusedItems))
     }
 
     /// The log's size behind what was recorded last; nil: nothing waits to be seen.
@@ -222,9 +224,10 @@ extension SyncQueue {
         write(calls[place].state)
     }
 
+    /// Takes a call away, unless it is gone: of a customer who was switched no file says anything (row CL5).
     func remove(_ call: QueuedCall) {
-        calls.removeAll { $0.id.isSame(as: call.id) }
-        spentLines += 2
+        guard let place = calls.firstIndex(where: { $0.id.isSame(as: call.id) }) else { return }
+        spentLines += calls.remove(at: place).spentLines
         write(call.removed)
     }
 

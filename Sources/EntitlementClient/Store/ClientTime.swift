@@ -49,9 +49,17 @@ public struct ClientTime: Sendable {
         self.init(
             now: now,
             sleep: { instant in
+                let (begin, start) = (now(), uptime?())
                 while true {
+                    // By the clock that nobody can set, where there is one: the other may be set back meanwhile.
+                    let present =
+                        if let start, let uptime {
+                            begin.advanced(byMilliseconds: uptime() &- start)
+                        } else {
+                            now()
+                        }
                     let (wait, overflow) = instant.milliseconds.subtractingReportingOverflow(
-                        now().milliseconds
+                        present.milliseconds
                     )
                     guard overflow || wait > 0 else { return }
                     let hour: Int64 = 3_600_000

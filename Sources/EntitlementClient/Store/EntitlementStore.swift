@@ -144,12 +144,12 @@ extension EntitlementStore {
         generation &+= 1
         (kept, newestSeen, leastSize) = (nil, nil, LeastSize())
         shared.withLock { $0 = Shared(customer, gates: options.builtIn) }
-        alarm?.cancel()
         if wasNobody {
             loadKept()
         } else {
             cache.removeAll()
         }
+        setAlarm()
         changes.send(current)
     }
 
@@ -289,8 +289,10 @@ extension EntitlementStore {
     /// Fetches the gate map that a snapshot speaks of, where another is kept; one that cannot be had
     /// leaves the kept one (row B6).
     private func fetchGates(vouchedBy snapshot: VerifiedSnapshot, _ asked: UInt64) async {
+        // The tag is of what the customer sees in that environment.
+        let path = "/v1/catalog/gates?environment=" + options.environment.name
         guard let tag = snapshot.entitlements.gateTag, kept?.tag.isSame(as: tag) != true,
-            case .success(let response) = await connection.call(.get, "/v1/catalog/gates"),
+            case .success(let response) = await connection.call(.get, path),
             asked == generation,
             let gates = KeptGates(response.body, vouchedBy: snapshot)
         else { return }

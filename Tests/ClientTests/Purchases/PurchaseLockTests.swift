@@ -60,4 +60,25 @@ struct `A purchase behind another` {
         #expect(await second.end() == .done(isRecorded: true))
         await service.stop()
     }
+
+    // row 2.2: the end of the one before it was told while the server said that it runs
+    @Test func `asks again where the one before it has ended meanwhile`() async throws {
+        let isFirst = Mutex(true)
+        var setup = ServiceSetup()
+        let server = setup.server
+        setup.transport = { request in
+            guard request.url.contains("/flows") else { return await server.transport(request) }
+            let isRefused = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if isRefused { return ScriptedServer.problem(.purchaseInProgress, retryAfter: 600) }
+            return await server.transport(request)
+        }
+        let service = setup.service()
+        await service.start()
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: true))
+        await service.stop()
+    }
 }

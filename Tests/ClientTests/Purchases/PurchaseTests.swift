@@ -49,6 +49,7 @@ struct `A purchase` {
         await service.sync()
         #expect(await eventually { await service.queue.calls.isEmpty })
         #expect(setup.server.count("/purchases") == asked + 1)
+        #expect(setup.shop.finished.count == 1)
         #expect(service.gate.decision("export").source == .server)
         await service.stop()
     }

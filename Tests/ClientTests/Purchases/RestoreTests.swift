@@ -97,6 +97,84 @@ struct `A restore on a device` {
         await service.stop()
     }
 
+    // row CL5: what was to be handed in is gone with whoever signed out
+    @Test func `during which another signs in says that it was cancelled`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.shop.tell(.verified(sampleTransaction()))
+        #expect(await eventually { setup.shop.finished.count == 1 })
+        setup.server.hold("/restore")
+        let restored = Task { try await service.restore() }
+        #expect(await eventually { setup.server.heldCount == 1 })
+        let signedIn = Task { await service.switchCustomer(to: "bob-1") }
+        #expect(await eventually { service.store.customer == "bob-1" })
+        setup.server.isAway = true
+        setup.server.release()
+        await #expect(throws: ServiceError(.cancelled)) { try await restored.value }
+        #expect(await signedIn.value == .kept(ServiceError(.networkError)))
+        await service.stop()
+    }
+
+    // row 3.4: what nothing is known of is open until it is refused itself
+    @Test(arguments: [true, false])
+    func `closes what it was refused for, and nothing where it was refused as a whole`(
+        _ isOfOne: Bool
+    ) async throws {
+        let setup = ServiceSetup()
+        setup.shop.tell(.verified(sampleTransaction()))
+        await setup.shop.finish(sampleTransaction())
+        setup.server.answer("/snapshot", ScriptedServer.problem(.busy))
+        let service = setup.service()
+        await service.start()
+        #expect(service.gate.decision("export").source == .provisional, "the control")
+        let body = """
+            {"recorded":0,"known":0,"refused":1,"items":[
+              {"outcome":"refused","purchase":null,"sequence":null,"code":"claimed_by_another"}]}
+            """
+        setup.server.answer(
+            "/restore",
+            isOfOne
+                ? ClientResponse(status: 200, body: Array(body.utf8))
+                : ScriptedServer.problem(.malformed)
+        )
+        if isOfOne {
+            #expect(try await service.restore() == .restored(0))
+        } else {
+            await #expect(throws: ServiceError.self) { try await service.restore() }
+        }
+        #expect(service.gate.isOpen("export") != isOfOne)
+        await service.stop()
+    }
+
+    // A server takes 500 transactions at once, and 4 MiB.
+    @Test(arguments: [(501, 10), (40, 128 << 10)])
+    func `of much goes in parts that a server takes`(_ count: Int, _ size: Int) async throws {
+        let setup = ServiceSetup()
+        for number in 1...count {
+            let transaction = StoreTransaction(
+                id: "\(number)",
+                originalID: "\(number)",
+                productID: "pro.month",
+                expiresAt: nil,
+                signed: String(repeating: "s", count: size)
+            )
+            setup.shop.tell(.verified(transaction))
+            await setup.shop.finish(transaction)
+        }
+        let service = setup.service()
+        await service.start()
+        #expect(try await service.restore() == .restored(count))
+        let bodies = setup.server.requests.filter { $0.url.contains("/restore") }.map(\.body)
+        let counts = try bodies.map { body in
+            try JSONValue(parsing: body ?? [])["transactions"]?.array?.count ?? 0
+        }
+        #expect(counts.count == 2 && counts.reduce(0, +) == count)
+        #expect(counts.allSatisfy { $0 <= 500 })
+        #expect(bodies.allSatisfy { $0?.count ?? 0 <= 4 << 20 })
+        await service.stop()
+    }
+
     @Test func `is refused by a code where nothing is sold or nobody is signed in`() async throws {
         var setup = ServiceSetup()
         setup.customer = nil

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import LedgerAPI
+import Synchronization
 import Testing
 
 @testable import EntitlementClient
@@ -78,6 +79,72 @@ struct `Signing in` {
             #expect(file == (place.isMultiple(of: 2) ? .queue : .snapshot))
         }
         await service.stop()
+    }
+
+    // row CL5: whoever is told that it was cancelled is not charged
+    @Test(arguments: [false, true])
+    func `ends the purchase of the last one before the store is asked`(
+        _ isConfirmed: Bool
+    ) async throws {
+        let sold = Mutex(0)
+        let setup = ServiceSetup { _, _ in
+            sold.withLock { $0 += 1 }
+            return .success(sampleTransaction())
+        }
+        let service = setup.service()
+        await service.start()
+        @Sendable func signIn() async {
+            await service.switchCustomer(to: "bob-1")
+            // It is sent where the flow is over.
+            await service.queue.add(.claim(sampleTransaction("9")), for: "bob-1")
+        }
+        if isConfirmed { setup.server.hold("/flows") }
+        let flow = await service.purchase("pro.month") {
+            if !isConfirmed { await signIn() }
+            return true
+        }
+        if isConfirmed {
+            #expect(await eventually { setup.server.heldCount == 1 })
+            await signIn()
+            setup.server.release()
+        }
+        #expect(await flow.end() == .failed(ServiceError(.cancelled)))
+        #expect(await eventually { setup.server.recorded["signed-9"] != nil })
+        #expect(sold.withLock(\.self) == 0)
+        // The control: the next one buys.
+        let next = await service.purchase("pro.month") { true }
+        #expect(await next.end() == .done(isRecorded: true))
+        #expect(sold.withLock(\.self) == 1)
+        await service.stop()
+    }
+
+    // row CL5: an answer to what was told of a flow comes late
+    @Test func `as nobody leaves no file behind`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.server.hold("/flows")
+        let flow = await service.purchase("pro.month") { false }
+        #expect(await flow.end() == .cancelled)
+        #expect(await eventually { setup.server.heldCount == 1 })
+        #expect(setup.storage[.queue] != nil, "the control")
+        let signedOut = Task { await service.switchCustomer(to: nil) }
+        #expect(await eventually { service.store.customer == nil })
+        setup.server.release()
+        #expect(await signedOut.value == .signedOut)
+        #expect(setup.storage[.queue] == nil)
+        await service.stop()
+    }
+
+    // What the store tells is for whoever starts again.
+    @Test func `where it was stopped listens to nothing`() async throws {
+        let service = ServiceSetup().service()
+        await service.start()
+        await service.switchCustomer(to: "bob-1")
+        #expect(await service.listener != nil, "the control")
+        await service.stop()
+        await service.switchCustomer(to: "carol-1")
+        #expect(await service.listener == nil)
     }
 
     // What a listener or a flow of the last one still brings is none of the next one's.

@@ -295,4 +295,33 @@ struct `A sync queue` {
         #expect(storage[.queue]?.count ?? .max < 200_000)
         #expect(QueueFile(storage[.queue] ?? []).calls.isEmpty)
     }
+
+    // Few large lines would fill the file up to what is read of it, for good.
+    @Test func `does not grow with large restores that are done, however often it begins again`()
+        async throws
+    {
+        let (server, time, storage) = (ScriptedServer(), HeldTime(), MemoryStorage())
+        let large = StoreTransaction(
+            id: "1",
+            originalID: "1",
+            productID: "pro.month",
+            expiresAt: nil,
+            signed: String(repeating: "s", count: 32 << 10)
+        )
+        var largest = 0
+        for _ in 0..<6 {
+            let queue = Self.queue(server, time, storage: storage)
+            await queue.start {}
+            for _ in 0..<10 {
+                await queue.add(.restore([large]))
+                await queue.send()
+                await queue.settle(await queue.recorded, seenAt: .max)
+                largest = max(largest, storage[.queue]?.count ?? 0)
+            }
+            #expect(await queue.calls.isEmpty)
+            await queue.stop()
+        }
+        #expect(server.count("/restore") == 60)
+        #expect(largest < 1 << 20)
+    }
 }

@@ -172,6 +172,35 @@ struct `A store of entitlements` {
         #expect(await eventually { setup.time.alarms == [] })
     }
 
+    // rows CL5, Z16: of whoever signs in where nobody was, what was kept ends, too
+    @Test func `asks again at the end of what was kept of whoever signs in`() async throws {
+        var setup = StoreSetup()
+        let first = setup.store()
+        await first.start()
+        await first.stop()
+        #expect(await eventually { setup.time.alarms == [] })
+        setup.server.isAway = true
+        setup.customer = nil
+        let store = setup.store()
+        #expect(await store.start() == .signedOut)
+        await store.switchCustomer(to: SnapshotAuthority.customer)
+        #expect(await eventually { setup.time.alarms == [noon.plus(seconds: 3600)] })
+        await store.stop()
+    }
+
+    // The map's tag is of what the customer sees in that environment.
+    @Test(arguments: StoreEnvironment.allCases)
+    func `asks for the gate map of its environment`(_ environment: StoreEnvironment) async throws {
+        let setup = StoreSetup(environment: environment)
+        let text = try setup.server.authority.snapshot(environment: environment.name)
+        setup.server.answer("/snapshot", ClientResponse(status: 200, body: Array(text.utf8)))
+        let store = setup.store()
+        #expect(await store.start() == .refreshed(noon))
+        let asked = setup.server.requests.map(\.url).filter { $0.contains("/catalog/gates") }
+        #expect(asked == ["https://ledger.test/v1/catalog/gates?environment=\(environment.name)"])
+        await store.stop()
+    }
+
     // row Z17
     @Test func `says that its clock was set back, and answers all the same`() async throws {
         let setup = StoreSetup()

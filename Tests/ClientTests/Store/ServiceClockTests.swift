@@ -1,4 +1,5 @@
 import Entitlements
+import Foundation
 import LedgerAPI
 import Synchronization
 import Testing
@@ -42,6 +43,7 @@ struct `A wrong clock` {
             transport: setup.server.transport,
             token: { "token" }
         )
+        configuration.purchases = setup.shop
         configuration.builtInGates = try? sampleGates()
         return EntitlementService(configuration, storage: setup.storage)
     }
@@ -135,6 +137,43 @@ struct `A wrong clock` {
         device.pass(days: 31)
         #expect(!service.gate.isOpen("export"))
         await service.stop()
+    }
+
+    // rows Z17, 3.4: what the store verified at this start is not a month old
+    @Test func `that is behind closes nothing that the store has just verified`() async throws {
+        let (setup, device) = (ServiceSetup(), Device(hasUptime: true))
+        device.held.pass(to: noon.plus(days: -30))
+        setup.server.isAway = true
+        let first = Self.service(setup, device)
+        await first.start()
+        let flow = await first.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        await first.stop()
+        // Another device has finished it: this one's store tells it no more, and holds it all the same.
+        await setup.shop.finish(sampleTransaction())
+        // The server is back, and takes no claims yet.
+        setup.server.isAway = false
+        setup.server.answer("/purchases", ScriptedServer.problem(.busy))
+        let again = Self.service(setup, device)
+        #expect(await again.start() == .refreshed(noon))
+        let decision = again.gate.decision("export")
+        #expect(decision.source == .provisional && decision.until == noon.plus(days: 7))
+        await again.stop()
+    }
+
+    // row Z17
+    @Test(.timeLimit(.minutes(5)))
+    func `that is set back while somebody waits makes nobody wait longer`() async throws {
+        let readings = Mutex(0)
+        let time = ClientTime(date: {
+            let count = readings.withLock { readings in
+                readings += 1
+                return readings
+            }
+            // By a day, once the wait has begun.
+            return Date(timeIntervalSince1970: count > 2 ? 0 : 86_400)
+        })
+        try await time.sleep(time.now().advanced(byMilliseconds: 20))
     }
 
     @Test(arguments: ["", "x", "9223372036854775807", "-9223372036854775808"])

@@ -22,7 +22,8 @@ final class ScriptedServer: Sendable {
         var flows: [JSONValue] = []
         /// What waits before an answer.
         var holds: [CheckedContinuation<Void, Never>] = []
-        var isHolding = false
+        /// The path of what waits; nil: nothing does.
+        var heldPath: String?
     }
 
     private let state: Mutex<State>
@@ -67,14 +68,14 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    /// Lets snapshots wait until ``release()``.
-    func hold() { state.withLock { $0.isHolding = true } }
+    /// Lets calls of a path wait until ``release()``.
+    func hold(_ path: String = "/snapshot") { state.withLock { $0.heldPath = path } }
     /// How many calls wait.
     var heldCount: Int { state.withLock { $0.holds.count } }
     /// Answers what waits; `isOver`: and what comes.
     func release(isOver: Bool = true) {
         let holds = state.withLock { state in
-            if isOver { state.isHolding = false }
+            if isOver { state.heldPath = nil }
             defer { state.holds = [] }
             return state.holds
         }
@@ -102,11 +103,11 @@ final class ScriptedServer: Sendable {
     }
 
     private func waitWhereHeld(_ request: ClientRequest) async {
-        guard request.url.contains("/snapshot") else { return }
         await withCheckedContinuation { continuation in
             let isHeld = state.withLock { state in
-                if state.isHolding { state.holds.append(continuation) }
-                return state.isHolding
+                guard let path = state.heldPath, request.url.contains(path) else { return false }
+                state.holds.append(continuation)
+                return true
             }
             if !isHeld { continuation.resume() }
         }

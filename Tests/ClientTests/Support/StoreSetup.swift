@@ -11,6 +11,7 @@ struct StoreSetup: Sendable {
     var files: FileStorage?
     var time = HeldTime()
     var customer: CustomerID? = SnapshotAuthority.customer
+    var environment = StoreEnvironment.production
     /// Keys that alone are trusted; nil: those that the server publishes.
     var pinned: TrustedKeys?
     var builtIn: GateMap?
@@ -31,7 +32,7 @@ struct StoreSetup: Sendable {
                 token: { "token" }
             ),
             options: EntitlementStore.Options(
-                environment: .production,
+                environment: environment,
                 issuer: nil,
                 pinned: pinned,
                 builtIn: builtIn,

@@ -10,7 +10,7 @@ extension Appender {
     /// Records a verified transaction that a customer hands in, and their claim to its purchase,
     /// together or not at all (rows 2.3 and CL2, C1).
     ///
-    /// The store's own account token is decided first. Under `policy.claim` `keep` a second
+    /// The store's own account token counts first. Under `policy.claim` `keep` a second
     /// customer is refused whole. The environment is the transaction's, whatever the request's is.
     /// Of several products bought under one name each is claimed by itself, in the order in which the store
     /// tells them; behind one that is refused no other is, and what was recorded before it stands.

@@ -58,7 +58,10 @@ extension Appender {
             }
         }
         let count = submissions.count
-        guard count >= Self.parallelThreshold else { return try decided(0..<count) }
+        // A link is decided behind those before it (C2).
+        guard count >= Self.parallelThreshold, submissions.allSatisfy(\.links.isEmpty) else {
+            return try decided(0..<count)
+        }
         let parts = Mutex<[Result<[DecidedSubmission], any Error>]>(
             Array(repeating: .success([]), count: Self.partCount)
         )

@@ -47,6 +47,25 @@ extension Appender {
     }
 }
 
+extension Appender {
+    /// Those of a batch that was decided while an earlier one was on its way into the log, as they are
+    /// to be recorded behind it: where that links a name otherwise by which links were left out, all
+    /// that propose links are decided anew (C2).
+    package func decided(
+        _ submissions: [DecidedSubmission],
+        with links: BatchLinks,
+        behind earlier: BatchLinks?
+    ) throws -> [DecidedSubmission] {
+        guard let earlier, links.isOvertaken(by: earlier) else { return submissions }
+        let batch = BatchLinks()
+        return try submissions.map { decided in
+            let proposal = decided.proposal
+            guard !proposal.submission.links.isEmpty else { return decided }
+            return try decide(proposal.submission, recordedAt: proposal.recordedAt, in: batch)
+        }
+    }
+}
+
 extension Questions {
     /// Whether a repeated signal says something else than what was recorded under its id, as far as
     /// its payload can be read still (E1).

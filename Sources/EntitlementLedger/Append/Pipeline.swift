@@ -102,14 +102,27 @@ struct Pipeline: Sendable {
         // Before any stream is reserved for it.
         let surrenders = vault.surrenders
         let earlier = try sequence(of: signal)
-        let decision = try proposal.decision(in: self, as: signal, after: earlier)
+        let decision = try decided(proposal, as: signal, after: earlier)
             .decided(afterSurrenders: surrenders)
         // What settled it may be itself, recorded since it was looked up: the first outcome stands.
         // What is sealed the writer looks up.
         guard earlier == nil, case .settled = decision, let first = try sequence(of: signal) else {
             return decision
         }
-        return try proposal.decision(in: self, as: signal, after: first)
+        return try decided(proposal, as: signal, after: first)
+    }
+
+    /// Decides, and again where an erasure came between what it read: the names lead elsewhere then.
+    private func decided<Proposed: Proposal>(
+        _ proposal: Proposed,
+        as signal: SignalDigest,
+        after earlier: UInt64?
+    ) throws -> Decision<Proposed.Outcome> {
+        do {
+            return try proposal.decision(in: self, as: signal, after: earlier)
+        } catch let fault as LedgerFault where fault.code == .contended {
+            return try proposal.decision(in: self, as: signal, after: earlier)
+        }
     }
 
     /// Decides a proposal and records it while nobody else appends: what it reads stands until its

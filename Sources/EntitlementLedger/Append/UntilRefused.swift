@@ -36,7 +36,10 @@ struct UntilRefused {
 
     private mutating func mayBeRefused(_ submission: DecidedSubmission) throws -> Bool {
         guard let sealed = submission.decision.submission else { return submission.refusal != nil }
-        if !waitingSignals.insert(sealed.signal).inserted { return true }
+        let isRepeat = waitingSignals.contains(sealed.signal)
+        // A repeat may name any event of theirs.
+        for record in sealed.records { waitingSignals.insert(record.signal) }
+        if isRepeat { return true }
         // It was decided ahead: its id may stand by now, and then other content is a conflict (E1).
         if submission.proposal.submission.nature == .request,
             try pipeline.sequence(of: sealed.signal) != nil

@@ -36,10 +36,7 @@ extension Auditor {
         // What is in doubt since the failed commit is looked up first.
         let appender = try appending.whole
         try appender.writer.alone { try $0.resolveDoubt() }
-        if let last = try questions.log.lastCheckpoint() {
-            try appender.storage.keepCheckpoint(size: last.size, note: last.note)
-        } else {
-            _ = try prover.checkpoint()
-        }
+        guard try !prover.keepAgain(in: appender.storage) else { return }
+        _ = try prover.checkpoint()
     }
 }

@@ -1,5 +1,4 @@
 import EventLog
-import Synchronization
 
 /// The part of a ledger that erases: the keys and names of those who go, and no byte of the log (C6).
 public struct Eraser: Sendable {
@@ -13,13 +12,4 @@ public struct Eraser: Sendable {
     let appending: Appender?
     /// Erasures one after the other, each from its decision to the destruction of its keys.
     let turn = Turn()
-
-    /// What is held by whoever erases.
-    final class Turn: Sendable {
-        private let held = Mutex<Void>(())
-
-        func take<Outcome: Sendable>(_ body: () throws -> Outcome) rethrows -> Outcome {
-            try held.withLock { _ in try body() }
-        }
-    }
 }

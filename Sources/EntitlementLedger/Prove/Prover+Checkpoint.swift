@@ -10,6 +10,19 @@ extension Prover {
     ///   published before the log was restored to less.
     public func checkpoint() throws -> String {
         guard let storage else { throw LedgerFault.onlyRead }
+        return try turn.take { try checkpoint(keptIn: storage) }
+    }
+
+    /// Writes the last note again, which changes nothing; false: there is none.
+    func keepAgain(in storage: any LogStorage) throws -> Bool {
+        try turn.take {
+            guard let last = try log.lastCheckpoint() else { return false }
+            try storage.keepCheckpoint(size: last.size, note: last.note)
+            return true
+        }
+    }
+
+    private func checkpoint(keptIn storage: any LogStorage) throws -> String {
         let end = try log.end()
         try requireExtendsPublished()
         if let last = try lastCheckpoint() {

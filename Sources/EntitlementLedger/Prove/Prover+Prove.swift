@@ -100,19 +100,21 @@ extension Prover {
     /// - Throws: `NoteFault` where no kept checkpoint is the one that the witnesses signed.
     package func addCosignatures(_ lines: String, of witnesses: [VerifierKey]) throws -> String {
         guard let storage else { throw LedgerFault.onlyRead }
-        var refusal: NoteFault?
-        for kept in try log.checkpoints().reversed() {
-            let note = try SignedNote.parse(kept.note)
-            do {
-                guard let cosigned = try note.adding(lines, knownBy: witnesses) else {
-                    return kept.note
+        return try turn.take {
+            var refusal: NoteFault?
+            for kept in try log.checkpoints().reversed() {
+                let note = try SignedNote.parse(kept.note)
+                do {
+                    guard let cosigned = try note.adding(lines, knownBy: witnesses) else {
+                        return kept.note
+                    }
+                    try storage.keepCheckpoint(size: kept.size, note: cosigned.description)
+                    return cosigned.description
+                } catch let fault as NoteFault {
+                    refusal = fault
                 }
-                try storage.keepCheckpoint(size: kept.size, note: cosigned.description)
-                return cosigned.description
-            } catch let fault as NoteFault {
-                refusal = fault
             }
+            throw refusal ?? NoteFault(.noKnownSignature, "the log has no checkpoint yet")
         }
-        throw refusal ?? NoteFault(.noKnownSignature, "the log has no checkpoint yet")
     }
 }

@@ -11,6 +11,8 @@ public struct Prover: Sendable {
     let storage: (any LogStorage)?
     /// A checkpoint that was published before the log was restored to less.
     let published: String?
+    /// Notes of checkpoints, one after the other: none loses what a witness signed meanwhile.
+    let turn = Turn()
 
     /// The key that verifies this ledger's checkpoints.
     package var verifierKey: VerifierKey {

@@ -4,15 +4,19 @@ import PostingIndex
 /// What the log holds beyond the tables' position, in memory: a reader never sees less than the
 /// last acknowledged append.
 ///
-/// While a part of it is moved into the tables, what comes in goes to another part.
+/// It stands in parts: what has ended is never changed again but dropped, so that it may be moved into
+/// the tables, or kept by whoever took a copy, while what comes in goes to another part.
 struct Overlay {
     private var recent: Part
-    private var moving: Part?
+    /// Those before, ascending.
+    private var ended: [Part] = []
     /// How many events it holds when moving them is tried again, after it failed.
     private var nextAttempt = 0
 
     /// Events that come before what failed is tried again.
     private static let attemptDistance = 10_000
+    /// More parts than these would make each look into it longer.
+    private static let endedLimit = 8
 
     init(from position: UInt64) { recent = Part(from: position) }
 
@@ -20,7 +24,7 @@ struct Overlay {
     var end: UInt64 { recent.end }
 
     /// Events that it holds.
-    var count: Int { recent.count + (moving?.count ?? 0) }
+    var count: Int { ended.reduce(recent.count) { $0 + $1.count } }
 
     /// Adds what follows; what is known already, because somebody caught up before, is passed over.
     mutating func add(_ entries: [IndexEntry]) { recent.add(entries) }
@@ -28,13 +32,25 @@ struct Overlay {
     /// Passes over gaps that a salvage left, up to a size.
     mutating func pass(to size: UInt64) { recent.pass(to: size) }
 
-    /// What is to be moved into the tables next, and where it ends; it stays until it is dropped.
-    mutating func beginMoving() -> (postings: Postings, end: UInt64) {
-        if moving == nil, recent.count > 0 {
-            moving = recent
-            recent = Part(from: recent.end)
-        }
-        return (moving?.postings ?? Postings(reservingFor: 0), moving?.end ?? recent.end)
+    /// A copy to keep: what comes in next copies nothing of what it shares with it.
+    ///
+    /// Where it has many parts already, what comes in next copies the newest.
+    mutating func shared() -> Overlay {
+        if ended.count < Self.endedLimit { endRecent() }
+        return self
+    }
+
+    /// What is to be moved into the tables next, part by part, and where it ends; it stays until it is
+    /// dropped.
+    mutating func beginMoving() -> (postings: [Postings], end: UInt64) {
+        endRecent()
+        return (ended.map(\.postings), recent.start)
+    }
+
+    private mutating func endRecent() {
+        guard recent.count > 0 else { return }
+        ended.append(recent)
+        recent = Part(from: recent.end)
     }
 
     /// Whether it holds so many that they are to be moved.
@@ -49,22 +65,29 @@ struct Overlay {
     /// Forgets what the tables hold by now.
     mutating func drop(below size: UInt64) {
         nextAttempt = 0
-        if let moving, moving.end <= size { self.moving = nil }
-        moving?.drop(below: size)
+        ended.removeAll { $0.end <= size }
+        for index in ended.indices { ended[index].drop(below: size) }
         recent.drop(below: size)
     }
 
     func sequence(of signal: SignalDigest) -> UInt64? {
-        moving?.sequence(of: signal) ?? recent.sequence(of: signal)
+        for part in ended {
+            if let first = part.sequence(of: signal) { return first }
+        }
+        return recent.sequence(of: signal)
     }
 
     func lastSequence(of stream: UInt64) -> UInt64? {
-        recent.lastSequence(of: stream) ?? moving?.lastSequence(of: stream)
+        if let last = recent.lastSequence(of: stream) { return last }
+        for part in ended.reversed() {
+            if let last = part.lastSequence(of: stream) { return last }
+        }
+        return nil
     }
 
     /// The entries of a stream, ascending.
     func entries(of stream: UInt64) -> [StreamEntry] {
-        (moving?.entries(of: stream) ?? []) + recent.entries(of: stream)
+        ended.flatMap { $0.entries(of: stream) } + recent.entries(of: stream)
     }
 }
 

@@ -11,7 +11,7 @@ extension Views {
 
     /// What covers the log now: never more than the log has.
     var snapshot: Snapshot {
-        state.withLock { Snapshot(overlay: $0.overlay, tables: $0.tables) }
+        state.withLock { Snapshot(overlay: $0.overlay.shared(), tables: $0.tables) }
     }
 
     /// The views of a log that goes on in memory from another's end: what those of the other cover is

@@ -265,8 +265,10 @@ final class Views: LogIndex {
         let (moving, tables, generation) = state.withLock {
             ($0.overlay.beginMoving(), $0.tables, $0.generation)
         }
-        var (postings, end) = moving
+        let end = moving.end
         guard let tables, let generation, tables.size < end else { return }
+        var postings = moving.postings[0]
+        for more in moving.postings.dropFirst() { postings.append(more) }
         postings.sort()
         let position = try viewPosition(end, bootID: bootID)
         let extended: IndexTables

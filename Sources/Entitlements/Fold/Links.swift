@@ -32,6 +32,9 @@ package struct Links: Sendable {
         return targets.updateValue(target, forKey: alias)?.name != link.subject
     }
 
+    /// Where a name's own link leads; nil: it has none.
+    package func target(of name: UInt64) -> UInt64? { targets[name]?.name }
+
     /// The name at the end of the links.
     package func canonical(_ name: UInt64) -> UInt64 {
         var name = name

@@ -107,7 +107,8 @@ package enum AppendOutcome: Sendable, Equatable {
     case appended(first: UInt64, recordedAt: Int64)
     /// Its signal was recorded before, at this sequence (E1).
     case duplicate(of: UInt64)
-    /// A stream that it relied on has moved on: decide again.
+    /// What it relied on has changed: a stream moved on or was erased, or its request is known by now.
+    /// Decide again.
     case stale
     /// The recorded time to keep lies before the log's last (T3).
     case recordedTimeBeforeLast

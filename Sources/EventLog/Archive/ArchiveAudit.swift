@@ -27,6 +27,8 @@ public struct ArchiveAudit {
     private let reader: ArchiveReader
     private let key: VerifierKey
     private var checkedParts: Set<Digest> = []
+    /// The log that it is a copy of; nil: it is not at hand.
+    private var log: (any LogReader)?
     /// The log at hand, where the archive says that a salvage lost what records of it carried.
     private var lacking: (any LogReader)?
     private var tree = TileWriter()
@@ -51,6 +53,7 @@ public struct ArchiveAudit {
         }
         size = checkpoint.size
         checkpoints += 1
+        self.log = log
         if let log { checkPrefix(checkpoint, of: log) }
         let loss = noting { [reader] in try reader.loss() } ?? nil
         if let loss, loss.attached > 0 { lacking = log }
@@ -123,6 +126,7 @@ public struct ArchiveAudit {
                 try $0.attached(at: sequence) == nil
             }
         }
+        checkDeletion(of: attached, isEvidence: header.attached == .evidence, at: sequence)
         guard header.attached == .evidence,
             let parts = noting({ try SealedEvidence.sharedParts(of: attached.span) })
         else { return }
@@ -134,6 +138,32 @@ public struct ArchiveAudit {
                 }
             }
         }
+    }
+
+    /// Evidence is deleted where that of the log is, and nowhere else; an attachment never.
+    private mutating func checkDeletion(
+        of attached: [UInt8],
+        isEvidence: Bool,
+        at sequence: UInt64
+    ) {
+        let isDeleted = ErasedEvidence.digest(attached.span) != nil
+        guard isEvidence else {
+            if isDeleted { note(sequence, "what no erasure deletes is deleted") }
+            return
+        }
+        // What cannot be read is noted with its shared parts.
+        let seal = try? SealedEvidence.seal(of: attached.span)
+        // No other is ever deleted, and the log need not be read for it.
+        guard isDeleted || seal?.cover == .events, let log,
+            let own = noting({ try log.attached(at: sequence) }) ?? nil,
+            isDeleted != (ErasedEvidence.digest(own.span) != nil)
+        else { return }
+        note(
+            sequence,
+            isDeleted
+                ? "the evidence is deleted here, and stands in the log"
+                : "the evidence is deleted in the log, and stands here"
+        )
     }
 
     /// Counts what is known to be lost of the log at hand, too, and notes what that has.

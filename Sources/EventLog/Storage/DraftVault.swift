@@ -35,12 +35,13 @@ package final class DraftVault: Vault {
 
     /// See `Vault`.
     package func stream(of name: StreamName) throws -> UInt64? {
-        try base.stream(of: name) ?? reserved.withLock { $0.numbers[name] }
+        // What the base names meanwhile the draft has named already.
+        try reserved.withLock { $0.numbers[name] } ?? base.stream(of: name)
     }
 
     /// See `Vault`.
     package func reserveStream(of name: StreamName) throws -> UInt64 {
-        if let known = try base.stream(of: name) { return known }
+        if let known = try stream(of: name) { return known }
         return reserved.withLock { reserved in
             if let known = reserved.numbers[name] { return known }
             let number = StreamNumber.number(

@@ -87,11 +87,11 @@ extension LMDBLog {
         throw LogStorageFault(.busy, "a reader keeps what is to be deleted: try again")
     }
 
-    /// The archives that this ledger is known to have.
+    /// The archives that this ledger is known to have, those included whose first writer was stopped.
     private func copies() throws -> [String] {
         let ledger = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         let backups = try BackupList.read(ledgerPath: ledger).own
         return ([ledger + "/" + ArchiveDirectory.name] + backups.map { $0.path + "/log" })
-            .filter { DurableFile.exists($0 + "/" + ArchiveLayout.checkpoint) }
+            .filter { DurableFile.exists($0) }
     }
 }

@@ -2,14 +2,17 @@ import Encodings
 package import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import Synchronization
 
 /// A ledger that is open here, as an import goes into it.
-package struct ImportedLedger: ImportPlace {
+package final class ImportedLedger: ImportPlace {
     private let ledger: Ledger
     private let reader: ItemReader
     private let preservesRecordedTime: Bool
     private let onError: Importer.OnError
     private let isFromOutside: Bool
+    /// The links of the batch that was begun last.
+    private let begun = Mutex<BatchLinks?>(nil)
 
     /// `isFromOutside`: whether what only a ledger itself records is refused.
     package init(_ ledger: Ledger, _ options: Importer.Options, isFromOutside: Bool = false) {
@@ -45,7 +48,20 @@ package struct ImportedLedger: ImportPlace {
             }
             return prepared
         }
-        return { try record(batch.take()) }
+        let links = preparation.links
+        let earlier = begun.withLock { begun in
+            defer { begun = links }
+            return begun
+        }
+        return { [self] in
+            var prepared = try batch.take()
+            prepared.submissions = try ledger.appender.decided(
+                prepared.submissions,
+                with: links,
+                behind: earlier
+            )
+            return try record(prepared)
+        }
     }
 
     private static func items(

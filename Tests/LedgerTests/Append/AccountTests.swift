@@ -1,9 +1,10 @@
 import Encodings
-import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import Stores
 import Testing
+
+@testable import EntitlementLedger
 
 /// Customers whom a store names for its transactions (Stores, rule 7; C1).
 struct `An account that a store names` {
@@ -120,12 +121,16 @@ struct `An account that a store names` {
         }
     }
 
-    private static func linked(_ transaction: Int, to customer: CustomerID) -> Submission {
+    private static func linked(
+        _ transaction: Int,
+        to customer: CustomerID,
+        alias: CustomerID = "anonymous"
+    ) -> Submission {
         var facts = signal(transaction, "ann")
         facts.links = [
             LinkProposal(
                 customer: customer,
-                alias: "anonymous",
+                alias: alias,
                 time: Sample.newYear,
                 observedAt: Sample.newYear
             )
@@ -172,6 +177,63 @@ struct `An account that a store names` {
             #expect(try Self.links(ledger) == ["customer/ann", "customer/bob", "customer/ann"])
             let shown = try scratch.show("anonymous", at: Sample.day(70))
             #expect(shown["purchases"]?.array?.count == 1)
+        }
+    }
+
+    // C2: those that are decided at once are decided behind one another all the same
+    @Test func `is linked anew where another link came between in a long batch`() async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.appender.record(Self.linked(1, to: "ann"))
+            let between = (3...66).map { Self.signal($0, "ann") }
+            _ = try ledger.appender.record(
+                [Self.linked(2, to: "bob")] + between + [Self.linked(67, to: "ann")]
+            )
+            #expect(try Self.links(ledger) == ["customer/ann", "customer/bob", "customer/ann"])
+        }
+    }
+
+    // C2: an import decides a batch while the one before it is recorded
+    @Test func `is linked anew where another link is on its way`() async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let appender = try scratch.ledger.appender
+            _ = try appender.record(Self.linked(1, to: "ann"))
+            let (earlier, later) = (BatchLinks(), BatchLinks())
+            let first = try appender.decide(
+                Self.linked(2, to: "bob"),
+                recordedAt: nil,
+                in: earlier
+            )
+            let second = try appender.decide(
+                Self.linked(3, to: "ann"),
+                recordedAt: nil,
+                in: later
+            )
+            _ = try appender.record([first])
+            // The control: of itself it leaves out what the log said.
+            #expect(later.isOvertaken(by: earlier) && !earlier.isOvertaken(by: later))
+            _ = try appender.record(appender.decided([second], with: later, behind: earlier))
+            #expect(
+                try Self.links(scratch.ledger) == ["customer/ann", "customer/bob", "customer/ann"]
+            )
+        }
+    }
+
+    // C2: a link that would close a circle counts no more in a batch than in the log
+    @Test(arguments: [true, false])
+    func `is linked where a circle was passed over before`(_ isBatch: Bool) async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let ledger = scratch.ledger
+            let signals = [
+                Self.linked(1, to: "ann", alias: "x"), Self.linked(2, to: "x", alias: "ann"),
+                Self.linked(3, to: "bob", alias: "x"), Self.linked(4, to: "x", alias: "ann"),
+            ]
+            if isBatch {
+                _ = try ledger.appender.record(signals)
+            } else {
+                for signal in signals { _ = try ledger.appender.record(signal) }
+            }
+            #expect(try Self.links(ledger) == ["customer/ann", "customer/bob", "customer/x"])
         }
     }
 

@@ -212,6 +212,41 @@ struct `Evidence of an older program` {
         }
     }
 
+    // The checkpoint comes last: what a stopped writer leaves is gone on with later.
+    @Test func `goes from an archive whose first writer was stopped`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let folder = (scratch.path as NSString).deletingLastPathComponent
+            for place in try Self.archive(scratch, folder + "/backup") {
+                try FileManager.default.removeItem(atPath: place + "/" + ArchiveLayout.checkpoint)
+            }
+            let sealed = try Self.sealed(scratch)
+            #expect(try Self.findings(sealed, folder).count >= 3, "the control: log and archives")
+            try Self.erase(scratch)
+            #expect(try Self.findings(sealed, folder).isEmpty)
+        }
+    }
+
+    // Storage, "Evidence": what stands for a deleted one is damage where none was deleted
+    @Test func `is missed in an archive that lacks it, and found in one that has it still`()
+        async throws
+    {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let folder = (scratch.path as NSString).deletingLastPathComponent
+            let place = try Self.archive(scratch, folder + "/backup")[0]
+            let old = folder + "/old"
+            try FileManager.default.copyItem(atPath: place, toPath: old)
+            let store = try ArchiveDirectory(at: place, forWriting: true)
+            #expect(try scratch.ledger.archiver.audit(store).findings.isEmpty, "the control")
+            try ArchivedEvidence(store).erase([2])
+            #expect(try scratch.ledger.archiver.audit(store).findings.map(\.sequence) == [2])
+            try Self.erase(scratch)
+            let older = try ArchiveDirectory(at: old, forWriting: false)
+            #expect(try scratch.ledger.archiver.audit(older).findings.map(\.sequence) == [0, 1])
+        }
+    }
+
     // Where the log's own page is lost, what a salvage finds in a copy is the evidence itself.
     @Test func `is brought back by no salvage`() async throws {
         try await ScratchLedger.with { scratch in

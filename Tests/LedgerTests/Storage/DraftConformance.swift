@@ -105,6 +105,7 @@ struct `Conformance of a draft` {
         #expect(try base.keys(of: own) == nil)
         // What the base gives next is no stream of the draft.
         #expect(try base.reserveStream(of: new) != own)
+        #expect(try draft.stream(of: new) == own && draft.reserveStream(of: new) == own)
         #expect(throws: LogStorageFault.self) {
             let signal = SignalDigest(high: 1, low: 2)
             try draft.prepare(VaultErasure(streams: [number], signal: signal))

@@ -11,6 +11,7 @@ final class HeldLog: LogStorage {
         var commits = 0
         var isFailing = false
         var release: (@Sendable () -> Bool)?
+        var beforeCheckpoint: (@Sendable () -> Void)?
     }
 
     /// Commits so far.
@@ -19,6 +20,11 @@ final class HeldLog: LogStorage {
     /// Holds the next commit until a condition is met.
     func hold(until release: @escaping @Sendable () -> Bool) {
         state.withLock { $0.release = release }
+    }
+
+    /// Does something before the next checkpoint is kept.
+    func beforeCheckpoint(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforeCheckpoint = body }
     }
 
     /// Whether commits fail, as on a full disk.
@@ -40,7 +46,14 @@ final class HeldLog: LogStorage {
     func attached(at sequence: UInt64) -> [UInt8]? { log.attached(at: sequence) }
     func sharedPart(_ digest: Digest) -> [UInt8]? { log.sharedPart(digest) }
     func tile(level: Int, index: UInt64) -> [UInt8]? { log.tile(level: level, index: index) }
-    func keepCheckpoint(size: UInt64, note: String) { log.keepCheckpoint(size: size, note: note) }
+    func keepCheckpoint(size: UInt64, note: String) {
+        let before = state.withLock { state in
+            defer { state.beforeCheckpoint = nil }
+            return state.beforeCheckpoint
+        }
+        before?()
+        log.keepCheckpoint(size: size, note: note)
+    }
     func checkpoints() -> [(size: UInt64, note: String)] { log.checkpoints() }
 
     func readBlocks(

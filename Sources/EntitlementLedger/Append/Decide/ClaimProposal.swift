@@ -93,7 +93,8 @@ private struct ClaimDecision {
         if sequence == nil { sequence = try restated.sequence(ofSame: own) }
         var drafts: [EventDraft] = []
         if sequence == nil {
-            drafts = try facts.drafts + NewLinks(pipeline, reader.resolver).drafts(of: facts)
+            let links = try NewLinks(pipeline, reader.resolver).proposals(of: facts)
+            drafts = facts.drafts + links.map(EventDraft.init)
         }
         // Whom the store names comes before the customer's word.
         let ownership = try reader.ownership(of: stream, known, after: drafts)

@@ -26,7 +26,7 @@ struct FetchedProposal: Proposal, Sendable {
     /// Whether each of its events and links says what stands already.
     private func isKnown(to pipeline: Pipeline) throws -> Bool {
         var reader = try DecisionReader(pipeline, submission.environment)
-        guard try NewLinks(pipeline, reader.resolver).drafts(of: submission).isEmpty else {
+        guard try NewLinks(pipeline, reader.resolver).proposals(of: submission).isEmpty else {
             return false
         }
         for (subject, drafts) in Dictionary(grouping: submission.drafts, by: \.subject) {

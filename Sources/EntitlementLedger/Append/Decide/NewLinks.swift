@@ -1,60 +1,78 @@
 import Entitlements
 import EventLog
-import Synchronization
 
 /// Those of the links that a signal proposes which are not known (Stores, rule 7; C2).
 ///
-/// A link that is recorded again changes no answer, so that nothing rests on this look: it saves
-/// room, and an event that comes meanwhile makes nobody decide again.
+/// A link that is recorded again changes no answer: the look saves room, and an event that comes
+/// meanwhile makes nobody decide again.
 struct NewLinks {
     private let pipeline: Pipeline
     private let resolver: StreamResolver
-    private let batch: BatchLinks?
+    private let batch: BatchLinks
 
     /// What is looked for.
     ///
     /// `resolver`: the decision's. `batch`: those that stand already in what is handed in with the
-    /// signal.
+    /// signal; nil: it is alone.
     init(_ pipeline: Pipeline, _ resolver: StreamResolver, besides batch: BatchLinks? = nil) {
         self.pipeline = pipeline
         self.resolver = resolver
-        self.batch = batch
+        self.batch = batch ?? BatchLinks()
     }
 
-    /// The links as drafts of the signal, each once.
-    func drafts(of submission: Submission) throws -> [EventDraft] {
-        guard !submission.links.isEmpty else { return [] }
+    /// The links that are to be recorded, each alias once.
+    func proposals(of submission: Submission) throws -> [LinkProposal] {
         var met: Set<CustomerID> = []
-        return try submission.links.compactMap { link in
-            guard link.customer != link.alias, met.insert(link.alias).inserted,
-                try !stands(link, in: submission.environment)
-            else { return nil }
-            return EventDraft(
-                subject: .customer(link.customer),
-                time: link.time,
-                observedAt: link.observedAt,
-                data: EventData(.customerLinked, [.alias: .text(link.alias.text)])
-            )
+        return try submission.links.filter { link in
+            try link.customer != link.alias && met.insert(link.alias).inserted
+                && !isKnown(link, in: submission.environment)
         }
     }
 
-    /// Whether the link stands in the batch, or where that has none of its alias, in the log.
-    private func stands(_ link: LinkProposal, in environment: StoreEnvironment) throws -> Bool {
-        if let customer = batch?.customer(of: link.alias, in: environment) {
-            return customer == link.customer
+    /// Notes those of a submission that is sealed, whose names are reserved by now.
+    func noteSealed(_ links: [LinkProposal], in environment: StoreEnvironment) throws {
+        for link in links {
+            guard let alias = try stream(link.alias, environment),
+                let customer = try stream(link.customer, environment)
+            else { continue }
+            batch.add(customer, of: alias)
         }
-        return try isKnown(link, in: environment)
     }
 
-    /// Whether both are known to name one customer.
-    private func isKnown(_ link: LinkProposal, in environment: StoreEnvironment) throws -> Bool {
+    private func stream(_ name: CustomerID, _ environment: StoreEnvironment) throws -> UInt64? {
+        try resolver.stream(of: StreamName(.customer(name), in: environment))
+    }
+
+    /// Whether both names lead to one customer, by what stands in the batch and behind it in the log.
+    private func isKnown(
+        _ link: LinkProposal,
+        in environment: StoreEnvironment
+    ) throws -> Bool {
+        guard let customer = try stream(link.customer, environment),
+            let alias = try stream(link.alias, environment)
+        else { return false }
+        // The usual case, in which the log need not be looked at.
+        if batch.customer(of: alias) == customer { return true }
+        let (way, other) = (try self.way(from: alias), try self.way(from: customer))
+        guard way.last == other.last else { return false }
+        batch.rely(on: way + other)
+        return true
+    }
+
+    /// A name and those to which its links lead, in their order.
+    private func way(from name: UInt64) throws -> [UInt64] {
+        var way = [name]
+        // A circle would be of links that others recorded meanwhile; the fold passes over it.
+        while let next = try target(of: way[way.count - 1]), !way.contains(next) {
+            way.append(next)
+        }
+        return way
+    }
+
+    private func target(of name: UInt64) throws -> UInt64? {
+        if let next = batch.customer(of: name) { return next }
+        if let known = batch.recorded(of: name) { return known }
         let questions = pipeline.questions
-        func stream(_ customer: CustomerID) throws -> UInt64? {
-            try resolver.stream(of: StreamName(.customer(customer), in: environment))
-        }
-        guard let customer = try stream(link.customer), let alias = try stream(link.alias) else {
-            return false
-        }
         let size = try questions.log.end().size
         if questions.views.end < size { try questions.views.catchUp() }
         var loader = FactLoader(
@@ -63,39 +81,27 @@ struct NewLinks {
             views: questions.views,
             size: size
         )
-        // The alias's own way to the end: whatever else links to either changes nothing.
-        let links = Links(try loader.facts(mentioning: alias), of: .customerLinked)
-        return links.canonical(alias) == links.canonical(customer)
+        // The name's own way to the end: whatever else links to it changes nothing.
+        let links = Links(try loader.facts(mentioning: name), of: .customerLinked)
+        var name = name
+        let first = links.target(of: name)
+        while true {
+            let next = links.target(of: name)
+            batch.note(recorded: next, of: name)
+            guard let next else { return first }
+            name = next
+        }
     }
 }
 
-/// The links of a batch's submissions that are sealed: the next ones that propose the same leave it
-/// out, for they are recorded behind these or not at all.
-package final class BatchLinks: Sendable {
-    /// Whom the last link of each alias names.
-    private let sealed = Mutex<[Alias: CustomerID]>([:])
-
-    private struct Alias: Hashable {
-        var environment: StoreEnvironment
-        var name: CustomerID
-    }
-
-    /// Those of a new batch.
-    package init() {}
-
-    func customer(of alias: CustomerID, in environment: StoreEnvironment) -> CustomerID? {
-        let alias = Alias(environment: environment, name: alias)
-        return sealed.withLock { $0[alias] }
-    }
-
-    /// Adds those of a submission that is sealed.
-    func add(_ submission: Submission) {
-        guard !submission.links.isEmpty else { return }
-        sealed.withLock { sealed in
-            for link in submission.links {
-                let alias = Alias(environment: submission.environment, name: link.alias)
-                sealed[alias] = link.customer
-            }
-        }
+extension EventDraft {
+    /// What records a link that a signal proposes.
+    init(_ link: LinkProposal) {
+        self.init(
+            subject: .customer(link.customer),
+            time: link.time,
+            observedAt: link.observedAt,
+            data: EventData(.customerLinked, [.alias: .text(link.alias.text)])
+        )
     }
 }

@@ -31,15 +31,17 @@ struct SubmissionProposal: Proposal, Sendable {
         _ pipeline: Pipeline
     ) throws -> Decision<Receipt> {
         let resolver = StreamResolver(pipeline.vault)
-        let links = try NewLinks(pipeline, resolver, besides: batch).drafts(of: submission)
+        let new = submission.links.isEmpty ? nil : NewLinks(pipeline, resolver, besides: batch)
+        let links = try new?.proposals(of: submission) ?? []
         let decided = try pipeline.sealer.seal(
             submission,
-            drafts: links.isEmpty ? submission.drafts : submission.drafts + links,
+            drafts: links.isEmpty
+                ? submission.drafts : submission.drafts + links.map(EventDraft.init),
             signal: signal,
             recordedAt: recordedAt,
             resolver: resolver
         )
-        if case .value = decided { batch?.add(submission) }
+        if case .value = decided { try new?.noteSealed(links, in: submission.environment) }
         return Decision(decided)
     }
 

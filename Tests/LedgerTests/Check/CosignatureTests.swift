@@ -1,0 +1,52 @@
+import Crypto
+import Dispatch
+import EntitlementLedger
+import EventLog
+import Testing
+
+/// What witnesses sign is added to the checkpoint that they saw.
+struct `What a witness signs` {
+    private static func ledger(over log: HeldLog, _ folder: String) throws -> Ledger {
+        try Ledger(
+            identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
+            log: log,
+            vault: MemoryVault(randomness: .system),
+            options: Ledger.Options(
+                viewsPath: folder,
+                bootID: "test",
+                isReadOnly: false,
+                clock: { Sample.newYear }
+            )
+        )
+    }
+
+    @Test func `stays where another one signs at the same time`() async throws {
+        try await withScratchDirectory { folder in
+            let log = HeldLog()
+            let ledger = try Self.ledger(over: log, folder)
+            let prover = ledger.prover
+            let text = try SignedNote.parse(prover.checkpoint()).text
+            let witnesses = try ["one.example", "two.example"].map {
+                try NoteSigner(name: $0, privateKey: .init())
+            }
+            let notes = try witnesses.map { try $0.sign(text).description }
+            let keys = witnesses.map(\.verifierKey)
+            let (second, otherEnds) = (DispatchGroup(), DispatchSemaphore(value: 0))
+            log.beforeCheckpoint {
+                DispatchQueue.global().async(group: second) {
+                    #expect(throws: Never.self) {
+                        try prover.addCosignatures(notes[1], of: keys)
+                    }
+                    otherEnds.signal()
+                }
+                // Where nothing held it back it would be through long before, and be lost.
+                _ = otherEnds.wait(timeout: .now() + .milliseconds(300))
+            }
+            _ = try prover.addCosignatures(notes[0], of: keys)
+            second.wait()
+            let kept = try SignedNote.parse(#require(try prover.checkpointNote()))
+            #expect(try kept.verified(by: keys).keys == keys)
+            try ledger.close()
+        }
+    }
+}

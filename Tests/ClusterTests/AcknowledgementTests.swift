@@ -214,7 +214,7 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try deliveries.deliveryStamp() == [1])
     }
 
-    private static func namedStandby() throws -> String {
+    static func namedStandby() throws -> String {
         try PostgresServers.sql("SELECT current_setting('synchronous_standby_names')")[0].text(0)
     }
 

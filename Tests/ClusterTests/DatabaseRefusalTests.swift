@@ -103,6 +103,35 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try journal.row().end.size == 0)
     }
 
+    // A copy that counts as damaged is made again.
+    @Test func `takes no copy for damaged where it refuses a question`() async throws {
+        try await withMachines { machines in
+            await machines[1].end()
+            let (name, role) = (machines.schema.name, "unread_\(machines.schema.name)")
+            for sql in [
+                "CREATE ROLE \(role) LOGIN", "GRANT USAGE ON SCHEMA \(name) TO \(role)",
+                "GRANT ALL ON ALL TABLES IN SCHEMA \(name) TO \(role)",
+                "REVOKE ALL ON \(name).held FROM \(role)",
+            ] {
+                try PostgresServers.sql(sql)
+            }
+            func copy() throws -> UInt64? {
+                try FileManager.default.attributesOfItem(
+                    atPath: machines.path("b") + "/ledger.json"
+                )[.systemFileNumber] as? UInt64
+            }
+            let before = try copy()
+            #expect { try machines.open("b", as: role) } throws: {
+                ($0 as? JournalFault)?.code == .notPermitted
+            }
+            #expect(try copy() == before)
+            // The control.
+            try PostgresServers.sql("GRANT ALL ON \(name).held TO \(role)")
+            _ = try machines.open("b", as: role)
+            #expect(try copy() == before)
+        }
+    }
+
     @Test func `is not read by a program that is older`() throws {
         let cluster = try ScratchCluster()
         func format(_ number: Int64) throws {

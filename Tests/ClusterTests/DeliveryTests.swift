@@ -297,7 +297,7 @@ extension `A cluster's journal in PostgreSQL` {
     }
 
     /// Has the other machine lead and tell, where the one before ends in the middle of something.
-    private static func change(
+    static func change(
         _ first: TellingMachine,
         _ second: TellingMachine
     ) async throws {
@@ -319,7 +319,7 @@ extension `A cluster's journal in PostgreSQL` {
     }
 
     /// Lends a machine that leads and tells, another one that follows, and what they hold in common.
-    private func withTelling(
+    func withTelling(
         _ body: (TellingMachine, TellingMachine, PostgresDeliveries) async throws -> Void
     ) async throws {
         try await withMachines { machines in

@@ -1,6 +1,8 @@
+import EntitlementLedger
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import PostgresStorage
 import Testing
 
@@ -148,6 +150,112 @@ extension `A cluster's journal in PostgreSQL` {
                     == 5
             )
             source.opened.close()
+        }
+    }
+
+    // A standby that takes over may lack it: such a copy would know more than the cluster for ever.
+    @Test func `fills a directory with what is confirmed, and no more`() throws {
+        try withFolder { folder in
+            let source = try SealedLedger(at: folder + "/a")
+            try source.append(5)
+            let schema = PostgresServers.newSchema()
+            _ = try source.opened.load(
+                into: try JournalMaker(PostgresServers.place(), schema: schema),
+                allowsAsynchronous: false
+            )
+            let journal = PostgresJournal(PostgresServers.place(), schema: schema)
+            var randomness = RandomSource.system
+            let (end, leadership) = try journal.take(
+                over: try journal.row().lease,
+                as: LeaderID(using: &randomness),
+                node: "a",
+                address: ""
+            ).committed()
+            let leader = try LeaderLog(
+                journal,
+                over: source.opened.log,
+                as: leadership,
+                from: end,
+                randomness: .system
+            )
+            try source.append(2, to: leader)
+            let filled = try LedgerDirectory.fill(
+                at: folder + "/b",
+                from: journal,
+                masterKey: SealedLedger.masterKey
+            )
+            #expect(filled.end.size == 5 && filled.end.vaultPosition == 5)
+            #expect(filled.streams.streams == 5)
+            let node = try SealedLedger(opening: folder + "/b")
+            let follower = LogFollower(
+                journal,
+                into: node.opened.log,
+                vaultPosition: filled.end.vaultPosition
+            )
+            // The control: what follows once it is confirmed is whole.
+            try leader.renew()
+            _ = try follower.catchUp()
+            node.opened.close()
+            let again = try SealedLedger(opening: folder + "/b")
+            try source.opened.vault.drawIn()
+            try same(again, source)
+            again.opened.close()
+            source.opened.close()
+        }
+    }
+
+    /// Refuses when the directory is marked already.
+    private struct RefusingMaker: ClusterMaker {
+        func add(items: [NewStream]) {}
+        func add(_ batch: JournalBatch) {}
+        func add(checkpoint size: UInt64, note: String) {}
+
+        func finish(
+            manifest: String,
+            end: LogEnd,
+            keys: [UInt8],
+            generation: UInt64,
+            allowsAsynchronous: Bool
+        ) throws {
+            throw JournalFault(.notSynchronous, "a test")
+        }
+    }
+
+    // What an operator prepared is nothing that a refused call made.
+    @Test func `leaves a directory as it was of which it is not made`() throws {
+        try withFolder { folder in
+            let path = folder + "/a"
+            try Ledger.create(at: path)
+            let prepared = ClusterFile(
+                postgres: "service=prepared",
+                schema: nil,
+                node: "a",
+                address: "https://a"
+            )
+            try prepared.write(toLedgerAt: path)
+            let taken = PostgresServers.newSchema()
+            try JournalMaker(PostgresServers.place(), schema: taken).finishEmpty()
+            var file = prepared
+            file.postgres = "service=other"
+            try OpenLedger(at: path).lend(warn: { _ in }) { [file] open in
+                func make(in maker: () throws -> any ClusterMaker) throws {
+                    _ = try open.makeCluster(as: file, allowsAsynchronous: false, in: maker)
+                }
+                #expect {
+                    try make { try JournalMaker(PostgresServers.place(), schema: taken) }
+                } throws: { ($0 as? JournalFault)?.code == .notEmpty }
+                #expect(try ClusterFile.read(ofLedgerAt: path) == prepared)
+                #expect { try make { RefusingMaker() } } throws: {
+                    ($0 as? JournalFault)?.code == .notSynchronous
+                }
+                #expect(try ClusterFile.read(ofLedgerAt: path) == prepared)
+                #expect(!LedgerDirectory.isNode(at: path))
+                // Control: of one that is made it is a machine.
+                let schema = PostgresServers.newSchema()
+                try make { try JournalMaker(PostgresServers.place(), schema: schema) }
+                #expect(try ClusterFile.read(ofLedgerAt: path) == file)
+                #expect(LedgerDirectory.isNode(at: path))
+            }
         }
     }
 

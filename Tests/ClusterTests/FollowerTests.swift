@@ -69,6 +69,37 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(copy.end() == led.end())
     }
 
+    // Whichever node is asked hands out all that the witnesses of its checkpoints signed.
+    @Test func `what a witness signed stands at every node`() throws {
+        let cluster = try ScratchCluster()
+        let (led, copy) = (MemoryLog(), MemoryLog())
+        let leader = try LeaderLog(
+            cluster.journal,
+            over: led,
+            as: cluster.leadership,
+            from: cluster.end,
+            randomness: .system
+        )
+        let leading = NodeLog(named: "a", over: led, keepingIn: cluster.journal) {}
+        leading.lead(by: leader)
+        _ = try leading.append(SampleBatches([2]).batches[0])
+        let journal = cluster.other(patience: 60_000)
+        let follower = LogFollower(journal, into: copy, vaultPosition: 0)
+        follower.note(confirmed: leader.confirmed)
+        _ = try follower.catchUp()
+        let following = NodeLog(named: "b", over: copy, keepingIn: journal) {}
+        func keep(_ note: String, then standing: String) throws {
+            try leading.keepCheckpoint(size: 2, note: note)
+            try following.followCheckpoints()
+            #expect(try journal.checkpoints(from: 0).map(\.note) == [standing], "\(note)")
+            #expect(copy.checkpoints().map(\.note) == [standing], "\(note)")
+        }
+        try keep("signed\n", then: "signed\n")
+        try keep("signed\nwitnessed\n", then: "signed\nwitnessed\n")
+        // What comes late of before takes nothing from it.
+        try keep("signed\n", then: "signed\nwitnessed\n")
+    }
+
     @Test func `is led by nobody who was deposed`() throws {
         let cluster = try ScratchCluster()
         let sample = SampleBatches([1, 1])

@@ -86,6 +86,31 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(!isTaken)
     }
 
+    // Whoever runs it looks there first where nothing is recorded any more.
+    @Test func `is led by nobody where no standby is named, and each machine says so`()
+        async throws
+    {
+        try await withMachines { machines in
+            let (first, second) = (machines[0], machines[1])
+            first.begin()
+            try await eventually("a leader") { first.node.isLeading }
+            await first.end()
+            try Self.nameStandby("")
+            try await eventually("nobody is named") { try Self.namedStandby() == "" }
+            second.begin()
+            try await eventually("it to say why it does not lead") {
+                try second.node.standing().fault == "not_synchronous"
+            }
+            #expect(!second.node.isLeading)
+            // The control: it goes on trying, and says nothing any more.
+            try Self.nameStandby("b")
+            try await eventually("it to lead") { second.node.isLeading }
+            try await eventually("nothing to keep it") {
+                try second.node.standing().fault == nil
+            }
+        }
+    }
+
     // Half of the lease: what a machine that dies costs is the whole of it.
     @Test func `is handed over by a machine that ends, and waited for of one that hangs`()
         async throws

@@ -102,6 +102,32 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // Whoever looks for what is the matter is not sent to the database, which answers.
+    @Test func `is heard of by a machine that cannot follow it, which says why`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 3)
+            let key = try #require(try Self.key(of: machines.path("a")))
+            let new = [UInt8](repeating: 2, count: 32)
+            _ = try LedgerDirectory.rotateMasterKey(
+                at: machines.path("a"),
+                from: key,
+                to: new,
+                in: machines.journal,
+                randomness: .system
+            )
+            try Self.keep(new, at: machines.path("a"))
+            #expect(try first.erase([1]) != nil)
+            try await eventually("the other one to say why") {
+                try second.node.standing().fault == "wrong_key" && second.node.fault != nil
+            }
+            // It has followed nothing for longer than a lease.
+            try await eventually("an age") { second.node.answerAge ?? 0 >= 5 }
+            try await eventually("that it hears of the database") {
+                try second.node.standing().contactAge ?? .max < 5000
+            }
+        }
+    }
+
     // An erasure that is on its way to them then puts nothing back.
     @Test func `stays as it was wrapped last, whatever erasure is under way`() async throws {
         try await withMachines { machines in

@@ -107,6 +107,7 @@ extension `A cluster's journal in PostgreSQL` {
             try await eventually("a leader") { first.node.isLeading }
             for number in 0..<3 { #expect(try first.grant(number).isAppended) }
             let size = try first.size()
+            try await machines.confirmed(size)
             await machines[1].end()
             // A copy that somebody noted to be damaged, one without its log, one that was stopped being filled.
             let place = machines.path("b")
@@ -185,6 +186,7 @@ extension `A cluster's journal in PostgreSQL` {
     ) async throws {
         try await withMachines { machines in
             let (first, second) = try await machines.begin(granting: 3)
+            try await machines.confirmed(first.size())
             let mark = machines.path("b") + "/unclean"
             #expect(try String(contentsOfFile: mark, encoding: .utf8) == SystemClock.bootID)
             await second.end()
@@ -301,6 +303,12 @@ extension `A cluster's journal in PostgreSQL` {
 }
 
 extension Machines {
+    /// Waits until the cluster's row says that so much is confirmed: with the leader's next renewal.
+    fileprivate func confirmed(_ size: UInt64) async throws {
+        let journal = journal
+        try await eventually("all to be confirmed") { try journal.row().confirmedSize == size }
+    }
+
     /// When a copy was made; settable, so that one that is made again is told from it.
     fileprivate func made(_ name: String) throws -> Date? {
         try FileManager.default.attributesOfItem(atPath: path(name) + "/ledger.json")[

@@ -48,13 +48,17 @@ package protocol ClusterContents: Sendable {
     /// Cost: two connections.
     func keepersOfReplaced() throws -> [String]
 
+    /// How many items the vault had when the log had so many events, where a commit ends.
+    func vaultPosition(at size: UInt64) throws -> UInt64
+
     /// Hands out the vault's items up to a position, in their order.
     func readItems(upTo position: UInt64, _ body: (NewStream) throws -> Void) throws
 
-    /// The signed checkpoints, ascending by size.
-    func checkpoints() throws -> [(size: UInt64, note: String)]
+    /// The signed checkpoints of so many events and more, ascending by size.
+    func checkpoints(from size: UInt64) throws -> [(size: UInt64, note: String)]
 
-    /// Keeps a signed checkpoint for every node, durably; one that stands is left as it is.
+    /// Keeps a signed checkpoint for every node, durably, in place of one of that size that says no more: what
+    /// witnesses signed stays.
     func keep(checkpoint size: UInt64, note: String) throws
 
     /// What nodes hold in common beside log and vault, such as the digests of API keys; nil: nothing of

@@ -9,6 +9,11 @@ package final class NodeLog: OwnFilesLog {
     private let contents: any ClusterContents
     private let leader = Mutex<LeaderLog?>(nil)
     private let appended: @Sendable () -> Void
+    /// The last checkpoints that were taken over, ascending by size; nil: none was yet.
+    private let recent = Mutex<ArraySlice<(size: UInt64, note: String)>?>(nil)
+    /// Of how many checkpoints it is looked up whether witnesses added something; older ones are
+    /// taken over once.
+    private static let followed = 16
 
     /// Follows, until it is told to lead.
     ///
@@ -67,13 +72,23 @@ package final class NodeLog: OwnFilesLog {
         try own.keepCheckpoint(size: size, note: note)
     }
 
-    /// Takes over checkpoints that another node has signed.
+    /// Takes over checkpoints that another node has signed, and what witnesses added to the last of them.
     package func followCheckpoints() throws {
-        let last = try own.lastCheckpoint()?.size ?? 0
         let end = try own.end().size
-        for checkpoint in try contents.checkpoints()
-        where checkpoint.size > last && checkpoint.size <= end {
-            try own.keepCheckpoint(size: checkpoint.size, note: checkpoint.note)
+        try recent.withLock { recent in
+            var known = try recent ?? own.checkpoints().suffix(Self.followed)
+            for checkpoint in try contents.checkpoints(from: known.first?.size ?? 0)
+            where checkpoint.size <= end {
+                let place = known.lastIndex { $0.size <= checkpoint.size }
+                if let place, known[place].size == checkpoint.size {
+                    guard known[place].note != checkpoint.note else { continue }
+                    known[place].note = checkpoint.note
+                } else {
+                    known.insert(checkpoint, at: place.map { $0 + 1 } ?? 0)
+                }
+                try own.keepCheckpoint(size: checkpoint.size, note: checkpoint.note)
+            }
+            recent = known.suffix(Self.followed)
         }
     }
 
@@ -97,8 +112,13 @@ extension NodeLog: ErasureJournal {
     package func vaultKeys() throws -> [UInt8] { try asking { try contents.keys().bytes } }
 
     /// See `ErasureJournal`.
-    package func erasureNote() throws -> [UInt8]? {
-        try asking { try contents.held(Self.noteName).flatMap { $0.isEmpty ? nil : $0 } }
+    package func erasureNote() throws -> [UInt8]? { try asking { try standingNote() } }
+
+    /// The same, of a journal whose refusal is said to be its own.
+    ///
+    /// - Throws: `JournalFault`.
+    package func standingNote() throws -> [UInt8]? {
+        try contents.held(Self.noteName).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// See `ErasureJournal`: one that is forgotten is empty.

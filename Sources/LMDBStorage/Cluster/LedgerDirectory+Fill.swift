@@ -15,7 +15,10 @@ extension LedgerDirectory {
     /// Items of the vault that are written at once.
     private static let itemsPerWrite = 1000
 
-    /// Fills an empty directory up to where the cluster stands now.
+    /// Fills an empty directory up to what of the cluster is confirmed now.
+    ///
+    /// What no leader was told is durable on a second machine is in no copy, as with those that follow: where it
+    /// is lost, a copy that had it would know more than the cluster for ever.
     ///
     /// - Throws: `LedgerOpenFault.notEmpty`, `wrongKey`; `LogStorageFault.damaged`, `JournalFault` where what the
     ///   cluster holds contradicts itself, or an erasure came between; what the journal throws. Cost: one pass
@@ -25,7 +28,14 @@ extension LedgerDirectory {
         from journal: some ClusterJournal & ClusterContents,
         masterKey: [UInt8]
     ) throws -> Filled {
-        let start = try journal.row().end
+        let row = try journal.row()
+        let start = JournalEnd(
+            size: row.confirmedSize,
+            root: row.confirmedRoot,
+            vaultPosition: try row.confirmedSize == row.end.size
+                ? row.end.vaultPosition : journal.vaultPosition(at: row.confirmedSize),
+            generation: row.end.generation
+        )
         let keys = try journal.keys()
         let parts = path + ".filling"
         try DurableFile.makeFolder(parts)
@@ -44,7 +54,8 @@ extension LedgerDirectory {
             masterKey: masterKey
         ) { log in
             try copy(journal, upTo: start, into: log)
-            for checkpoint in try journal.checkpoints() where checkpoint.size <= start.size {
+            for checkpoint in try journal.checkpoints(from: 0)
+            where checkpoint.size <= start.size {
                 try log.keepCheckpoint(size: checkpoint.size, note: checkpoint.note)
             }
             guard try journal.row().end.generation == start.generation,

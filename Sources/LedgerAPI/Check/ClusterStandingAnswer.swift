@@ -20,7 +20,7 @@ package struct ClusterStandingAnswer: Described {
     package var generation: UInt64?
     /// Milliseconds since it heard of the cluster's database; nil: never.
     package var contactMilliseconds: UInt64?
-    /// A word for what keeps it from following; nil: nothing.
+    /// A word for what keeps it from following, or from leading where nobody does; nil: nothing.
     package var fault: String?
     /// The machines, as it read of them last.
     package var nodes: [ClusterNodeAnswer]

@@ -24,7 +24,10 @@ extension ClusterNode {
 
     /// Answers nothing about whom an erasure takes that is half done: its event was followed before this began.
     func closeNoted() throws {
-        guard let noted = try open.directory.vault.notedErasure() else { return }
+        // Asked here first: what the database refuses is no damage of this machine's copy.
+        guard try log.standingNote() != nil,
+            let noted = try open.directory.vault.notedErasure()
+        else { return }
         try open.ledger.eraser.close(noted)
     }
 

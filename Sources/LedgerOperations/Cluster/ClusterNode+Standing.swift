@@ -22,9 +22,9 @@ extension ClusterNode {
         package var clusterSize: UInt64
         /// The generation of the vault's keys that the cluster has; nil: its row was never read.
         package var generation: UInt64?
-        /// Milliseconds since the cluster's row was read; nil: never.
+        /// Milliseconds since the cluster's database answered with its row; nil: never.
         package var contactAge: Int64?
-        /// A word for what keeps it from following; nil: nothing.
+        /// A word for what keeps it from following, or from leading where nobody does; nil: nothing.
         package var fault: String?
         /// The machines of the cluster, as they were read of last.
         package var members: [ClusterMember]
@@ -54,7 +54,7 @@ extension ClusterNode {
                 size: size,
                 clusterSize: max(state.row?.end.size ?? 0, isLeading ? size : 0),
                 generation: state.row?.end.generation,
-                contactAge: state.contactAt.map { max(0, now - $0) },
+                contactAge: state.heardAt.map { max(0, now - $0) },
                 fault: lease?.isLast == true ? Self.ended : state.fault,
                 members: state.members.all,
                 membersAge: max(0, now - state.members.readAt) / 1000
@@ -75,6 +75,9 @@ extension ClusterNode {
         let age = now - wholeAt
         return age >= LeaseWatch.duration ? age / 1000 : nil
     }
+
+    /// A word for what keeps it from following, or from leading where nobody does; nil: nothing.
+    package var fault: String? { state.withLock(\.fault) }
 
     /// The word for a cluster whose ledger went on elsewhere.
     private static let ended = "ended"

@@ -24,7 +24,7 @@ package final class ClusterNode: Sendable {
     /// The generation of keys up to which the database gave up what was replaced.
     let vacuumed: Mutex<UInt64>
     /// Milliseconds without contact after which it ends.
-    private let contactLimit: Int64
+    let contactLimit: Int64
     /// The clock by which this node records.
     let clock: @Sendable () -> Instant
     private let wake: DispatchSemaphore
@@ -33,7 +33,9 @@ package final class ClusterNode: Sendable {
     struct State {
         /// The row as it was read last; nil: never.
         var row: JournalRow?
-        /// When a read or a renewal of it began that came to its end.
+        /// When a read or a renewal of it began that was answered.
+        var heardAt: Int64?
+        /// The same, of one whose page this node has.
         var contactAt: Int64?
         /// When a read began of which this node has everything by now; nil: of none.
         var wholeAt: Int64?
@@ -43,7 +45,7 @@ package final class ClusterNode: Sendable {
         var sought: (size: UInt64, readAt: Int64)?
         /// When the last renewal began that the journal confirmed, or the taking of the lease.
         var renewedAt: Int64 = 0
-        /// A word for what keeps it from following; nil: nothing.
+        /// A word for what keeps it from following, or from leading where nobody does; nil: nothing.
         var fault: String?
         /// Told whenever this node begins to lead; nil: nobody is.
         var hasLed: (@Sendable () -> Void)?
@@ -136,8 +138,9 @@ package final class ClusterNode: Sendable {
             do {
                 if let leader = log.leading {
                     try goOnLeading(leader)
-                } else {
-                    try goOnFollowing(&watch)
+                } else if let refusal = try goOnFollowing(&watch) {
+                    note(refusal, tell)
+                    continue
                 }
                 state.withLock { $0.fault = nil }
             } catch {
@@ -150,18 +153,22 @@ package final class ClusterNode: Sendable {
         }
     }
 
-    private func goOnFollowing(_ watch: inout LeaseWatch) throws {
+    /// - Returns: why this node does not lead though nobody does; nil: nothing keeps it.
+    private func goOnFollowing(_ watch: inout LeaseWatch) throws -> JournalFault? {
         let (row, readAt, isWhole) = try copy()
         try lookAtCommonFiles()
-        guard isWhole else { return }
+        guard isWhole else { return nil }
+        var refusal: JournalFault?
         if watch.note(row.lease, readAt: readAt) {
             try requireNobodyBeyond()
             try requireClock()
-            if try lead(after: row.lease) { return }
+            refusal = try lead(after: row.lease)
+            if isLeading { return nil }
         }
         if let announced = try journal.awaitChange(milliseconds: Self.pollMilliseconds) {
             follower.note(announced)
         }
+        return refusal
     }
 
     /// Copies what is confirmed of one page.
@@ -171,6 +178,7 @@ package final class ClusterNode: Sendable {
     func copy() throws -> (row: JournalRow, readAt: Int64, isWhole: Bool) {
         let readAt = now
         let page = try follower.read()
+        state.withLock { $0.heardAt = readAt }
         if page.row.end.generation != open.directory.vault.generation {
             // What the page holds of the vault is sealed under keys that are not here yet.
             try followErasure(to: page.row.end.generation)
@@ -195,8 +203,8 @@ package final class ClusterNode: Sendable {
         try open.ledger.appender.requireClock()
     }
 
-    /// - Returns: false where another one was faster, or nobody may lead now.
-    private func lead(after lease: JournalLease) throws -> Bool {
+    /// - Returns: why the journal did not take it; nil: it did, or another one was faster.
+    private func lead(after lease: JournalLease) throws -> JournalFault? {
         var randomness = RandomSource.system
         let takenAt = now
         let outcome = journal.take(
@@ -205,7 +213,13 @@ package final class ClusterNode: Sendable {
             node: name,
             address: address
         )
-        guard case .committed(let end, let leadership) = outcome else { return false }
+        let end: JournalEnd
+        let leadership: Leadership
+        switch outcome {
+        case .committed(let reached, let taken): (end, leadership) = (reached, taken)
+        case .refused(let fault): return fault.code == .deposed ? nil : fault
+        case .unknown(let text): return JournalFault(.unavailable, text)
+        }
         // What the row says behind a synchronous commit is durable, all of it.
         follower.note(confirmed: end)
         try reach(end.size, generation: end.generation)
@@ -224,7 +238,7 @@ package final class ClusterNode: Sendable {
         log.lead(by: leader)
         state.withLock(\.hasLed)?()
         try resumeErasure()
-        return true
+        return nil
     }
 
     private func goOnLeading(_ leader: LeaderLog) throws {
@@ -277,59 +291,12 @@ package final class ClusterNode: Sendable {
             defer { state.fault = word }
             return state.fault != word
         }
-        if isNew { tell("the cluster is not followed (\(word)): \(text)") }
+        if isNew { tell("the cluster is not followed, or not led (\(word)): \(text)") }
     }
 
     /// Whom to tell whenever this node begins to lead, on its thread.
     package func whenLeading(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.hasLed = body }
-    }
-
-    // MARK: Ending
-
-    /// Has another machine lead at once, once ``run(tell:isEnded:)`` has ended: nothing is appended here any more,
-    /// and the name is free.
-    ///
-    /// May block for the journal; where it does not answer, the lease ends by itself.
-    package func resign() {
-        defer { journal.giveUpName() }
-        guard let leader = log.leading else { return }
-        log.follow()
-        leader.resign()
-    }
-
-    /// Why a node ends by itself.
-    package enum EndReason: Sendable {
-        /// Its files are not what was written: it fills them again when it begins.
-        case damage
-        /// It did not hear of the cluster's database for as long as it may go on alone.
-        case solitude
-    }
-
-    /// Why it is to end; nil: it goes on.
-    package var endReason: EndReason? {
-        let now = now
-        return state.withLock { state in
-            if state.isDamaged { return .damage }
-            return now - (state.contactAt ?? 0) > contactLimit ? .solitude : nil
-        }
-    }
-
-    /// Notes that this node's files are damaged; it leads no more.
-    ///
-    /// - Returns: whether nobody had noted it before.
-    package func noteDamage() -> Bool {
-        let isFirst = state.withLock { state in
-            defer { state.isDamaged = true }
-            return !state.isDamaged
-        }
-        guard isFirst else { return false }
-        log.follow()
-        let directory = open.directory
-        let size = try? directory.log.end().size  // What is damaged may be where it stands.
-        // What cannot be noted is found again when the node begins: it checks its files then.
-        try? LedgerDirectory.markRefill(at: directory.path, of: size)
-        return true
     }
 
     // MARK: Outcomes
@@ -359,6 +326,7 @@ extension ClusterNode.State {
     /// `size`: what it has by now.
     fileprivate mutating func note(_ row: JournalRow, contactAt: Int64, having size: UInt64) {
         self.row = row
+        heardAt = contactAt
         self.contactAt = contactAt
         let (term, beat) = (row.lease.leadership.term, row.lease.beat)
         if moved.map({ $0.term != term || $0.beat != beat }) ?? true {

@@ -25,9 +25,11 @@ package final class DeliveryShare: Sendable {
         var term: UInt64 = 0
         /// The stamp of the last write that is known; nil: none.
         var stamp: [UInt8]?
-        /// The stamp of a write of which it is not known what became, and where its notices end; nil: it has
-        /// none.
+        /// The stamp of a write of which it is not known what became, and where the notices of its state end;
+        /// nil: it has none.
         var doubtful: (stamp: [UInt8], below: UInt64?)?
+        /// Whether pages may stand of which nobody knows, as no state is written behind them.
+        var hasLoosePages = false
         /// Changes of the store that were written.
         var shared: UInt64?
         /// Bytes that were written last.
@@ -190,8 +192,11 @@ package final class DeliveryShare: Sendable {
         if state.stamp == nil, try store.endpointBytes().isEmpty { return }
         // A page that stands is not written again with more: whoever copied it asks for what is behind it.
         try settleDoubt(&state)
-        var change = DeliveriesChange(stamp: Self.stamp(state))
         var (first, byteCount) = (try store.sharedNotices(), 0)
+        // Those of a share that was broken off may begin elsewhere than these.
+        if state.hasLoosePages { try cut(from: first, &state) }
+        state.hasLoosePages = false
+        var change = DeliveriesChange(stamp: Self.stamp(state))
         while first < current.next {
             let notices = try store.notices(from: first, limit: Self.pageSize)
                 .filter { $0.number < current.next }
@@ -202,8 +207,10 @@ package final class DeliveryShare: Sendable {
             byteCount += bytes.count
             first = last.number + 1  // Fits: below the next one's number.
             guard byteCount > Self.byteLimit, first < current.next else { continue }
-            try write(change, below: first, &state)
-            try store.noteShared(below: first)
+            // Whoever leads next goes on from the state, and writes others in place of pages behind it: it is
+            // all that others have for certain.
+            state.hasLoosePages = true
+            try write(change, &state)
             (change, byteCount) = (DeliveriesChange(stamp: Self.stamp(state)), 0)
         }
         let bytes = try seal.sealed(current.bytes, as: Self.stateWords)
@@ -214,6 +221,7 @@ package final class DeliveryShare: Sendable {
             state.forgotAt = now
         }
         try write(change, below: current.next, &state)
+        state.hasLoosePages = false
         if try store.sharedNotices() != current.next {
             try store.noteShared(below: current.next)
         }
@@ -232,7 +240,7 @@ package final class DeliveryShare: Sendable {
 
     /// Writes where nobody else did since; one who did tells from then on.
     ///
-    /// `below`: where the notices of its pages end; nil: it has none.
+    /// `below`: where the notices of its state end; nil: it has none.
     private func write(
         _ change: DeliveriesChange,
         below: UInt64? = nil,

@@ -16,7 +16,9 @@ struct LeaderCall: Sendable {
     let ticket: NodeTicket
 
     /// Longest wait for the leader's answer.
-    private static let timeout = TimeAmount.seconds(60)
+    private static let usualTimeout = TimeAmount.seconds(60)
+    /// The same for what may take hours, as long as a command waits that asks the leader itself.
+    private static let longTimeout = TimeAmount.hours(24)
     /// Bytes of an answer.
     private static let answerByteLimit = 64 << 20
     /// How often it is looked whether this machine has what the leader answered, and how long apart.
@@ -57,6 +59,11 @@ struct LeaderCall: Sendable {
     /// Calls to the leader that are under way at once.
     private static let connectionLimit = 256
 
+    /// How long the answer to a call is waited for, where its machine leads as long.
+    static func timeout(of route: Route?) -> TimeAmount {
+        route?.isLong == true ? longTimeout : usualTimeout
+    }
+
     /// What the leader answers; this machine knows what became of the call by then, as a rule.
     ///
     /// - Throws: `Problem.noLeader` where nobody leads, or does not answer; `readOnly` where nobody ever will.
@@ -72,7 +79,8 @@ struct LeaderCall: Sendable {
         }
         let (status, headers, bytes) = try await reply(
             of: address,
-            to: call(request, body, exchange, at: address)
+            to: call(request, body, exchange, at: address),
+            within: Self.timeout(of: exchange.target?.route)
         )
         var answer = Answer(
             status: status,
@@ -124,12 +132,13 @@ struct LeaderCall: Sendable {
 
     private func reply(
         of address: String,
-        to call: HTTPClientRequest
+        to call: HTTPClientRequest,
+        within timeout: TimeAmount
     ) async throws -> (status: Int, headers: [(String, String)], body: [UInt8]) {
         do {
             return try await withThrowingTaskGroup { group in
                 group.addTask {
-                    let answer = try await Self.http.execute(call, timeout: Self.timeout)
+                    let answer = try await Self.http.execute(call, timeout: timeout)
                     let body = try await answer.body.collect(upTo: Self.answerByteLimit)
                     return (
                         Int(answer.status.code), answer.headers.map { ($0.name, $0.value) },

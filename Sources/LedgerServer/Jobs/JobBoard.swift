@@ -65,6 +65,9 @@ final class JobBoard: Sendable {
         }
     }
 
+    /// Forgets what came of a job that another machine of the cluster does.
+    func handOver(_ job: Job) { entries.withLock { $0[job] = nil } }
+
     /// Those that are planned or ran, by name.
     var all: [JobStatus] {
         let entries = entries.withLock(\.self)

@@ -39,7 +39,7 @@ struct JobScheduler: Service {
         while true {
             board.plan(job.job, after: wait)
             guard await time.pass(wait) else { return }
-            let run = !job.isLeaders || leads() ? await job.run() : .postponed(Self.leaderLook)
+            let run = await turn(&job)
             board.note(job.job, run)
             // What comes more often than that is not missed where a server is started anew.
             if job.interval >= Self.leastFirstWait { await keeper?.keep(board) }
@@ -47,6 +47,15 @@ struct JobScheduler: Service {
             guard let next = self.wait(after: run, failures, of: job.interval) else { return }
             wait = next
         }
+    }
+
+    /// Runs a job where it is this machine's turn.
+    private func turn(_ job: inout any ScheduledJob) async -> JobRun {
+        guard job.isLeaders, !leads() else { return await job.run() }
+        // What came of it here is of long ago, and would raise alerts until this machine leads again.
+        board.handOver(job.job)
+        job.handOver()
+        return .postponed(Self.leaderLook)
     }
 
     /// How long it is until the first run: what is left of the interval since an earlier server's last one.

@@ -14,6 +14,8 @@ protocol ScheduledJob: Sendable {
 
     /// Does it once.
     mutating func run() async -> JobRun
+    /// Forgets what it found last, where another machine of the cluster does it from now on.
+    func handOver()
     /// Does what is left to do when the server ends.
     func end() async
 }
@@ -23,6 +25,7 @@ extension ScheduledJob {
     var isLeaders: Bool { false }
     /// A server that is started each day does it all the same.
     var firstWait: Duration { min(interval, .seconds(3600)) }
+    func handOver() {}
     func end() async {}
 }
 

@@ -54,6 +54,8 @@ struct StoreWatch: ScheduledJob {
         return run
     }
 
+    func handOver() { service.metrics.stores.forgetLook() }
+
     /// Says when stores told something last, before they tell more: one that is silent since before the
     /// start is seen.
     func recall() async {

@@ -21,6 +21,9 @@ final class StoreGauges: Sendable {
         }
     }
 
+    /// Forgets what the last look came to: another machine of the cluster looks.
+    func forgetLook() { state.withLock { ($0.counts, $0.completeness) = ([:], []) } }
+
     /// Notes when something of stores was recorded; what came later stays.
     func note(_ signals: [Name: Instant]) {
         state.withLock { $0.signals.merge(signals) { max($0, $1) } }

@@ -29,6 +29,7 @@ extension RouteTable {
                 ),
             ],
             problems: appendProblems,
+            isLong: true,
             handler: erase
         ),
         Route(
@@ -53,6 +54,7 @@ extension RouteTable {
                 )
             ],
             problems: appendProblems,
+            isLong: true,
             handler: eraseTogether
         ),
     ]

@@ -43,6 +43,7 @@ extension RouteTable {
                 )
             ],
             problems: appendProblems,
+            isLong: true,
             handler: importLines
         )
     ]

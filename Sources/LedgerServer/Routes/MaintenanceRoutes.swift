@@ -80,6 +80,7 @@ extension RouteTable {
                 )
             ],
             problems: appendProblems + [.notConfigured],
+            isLong: true,
             handler: syncAll
         ),
     ]

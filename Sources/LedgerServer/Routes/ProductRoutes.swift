@@ -27,6 +27,7 @@ extension RouteTable {
             parameters: productParameters,
             answers: [productReply],
             problems: [.invalidValue, .notConfigured, .readOnly, .storageFull],
+            isLong: true,
             handler: load
         ),
     ]

@@ -27,6 +27,8 @@ struct Route: Sendable {
     var isAskedByBackends = false
     /// Whether what it changes is this machine's alone, whoever leads a cluster.
     var isLocal = false
+    /// Whether it may take hours, which whoever passes it on to the machine that leads waits for.
+    var isLong = false
     var handler: @Sendable (Call, LedgerService) async throws -> Answer
 
     /// Who may call (Interfaces, "Who may").

@@ -47,7 +47,10 @@ struct WebhookSender: Service {
         let sharing = Sharing(share: share, pool: NIOThreadPool(numberOfThreads: 1))
         sharing.pool.start()
         repeat {
-            if await takesUp(sharing) { await tell(sharing) }
+            if await takesUp(sharing) {
+                await tell(sharing)
+                handOver()
+            }
         } while await Self.leaderLook.passes()
         do {
             try await sharing.pool.shutdownGracefully()
@@ -75,7 +78,7 @@ struct WebhookSender: Service {
     /// Whether this machine leads, and has what the one before it left.
     private func takesUp(_ sharing: Sharing) async -> Bool {
         do {
-            return try await sharing.blocking { [cluster = service.cluster] share in
+            let isLeading = try await sharing.blocking { [cluster = service.cluster] share in
                 guard let term = cluster?.leadingTerm else {
                     try share.follow()
                     return false
@@ -83,6 +86,8 @@ struct WebhookSender: Service {
                 try share.lead(in: term)
                 return true
             }
+            if !isLeading { handOver() }
+            return isLeading
         } catch {
             note(error)
             return false
@@ -106,6 +111,12 @@ struct WebhookSender: Service {
         }
         // What stood by this machine's looks is over, or told, by who leads next.
         service.alerts.takeUp()
+    }
+
+    /// Says nothing of deliveries any more: who leads does.
+    private func handOver() {
+        service.jobs.handOver(.webhooks)
+        service.metrics.webhooks.set(waiting: 0, dead: 0, behind: 0)
     }
 
     /// Writes what changes, for who leads next, until this machine leads no more or the server stops.

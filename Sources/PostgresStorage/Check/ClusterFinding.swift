@@ -67,6 +67,14 @@ package struct ClusterFinding: Sendable, Equatable {
         }
     }
 
+    /// Whether the database is away, or no primary yet: it may be there in a moment, with nothing changed.
+    package var isAway: Bool {
+        switch code {
+        case .unreachable, .readOnly: true
+        default: false
+        }
+    }
+
     /// Whether somebody who is content with one machine may pass over it.
     package var isOfStandby: Bool {
         switch code {

@@ -10,7 +10,7 @@ package final class JournalMaker: ClusterMaker {
     /// The term in which nobody leads yet.
     private var term: UInt64 = 0
 
-    /// Milliseconds for one statement of it.
+    /// Milliseconds for one exchange with it.
     private static let patience: Int64 = 600_000
 
     /// Begins: tables and functions.

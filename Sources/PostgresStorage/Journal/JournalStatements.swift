@@ -6,7 +6,7 @@ struct JournalStatements: Sendable {
     let lease: LeaseStatements
     let row, clock, batches, items, begin, commit: Text
     let listen, notify: Text
-    let manifest, keys, rewrap, itemPage, changedItems, vacuum, checkpoints: Text
+    let manifest, keys, rewrap, vaultPosition, itemPage, changedItems, vacuum, checkpoints: Text
     let common: CommonStatements
 
     /// Asks for milliseconds since 1970.
@@ -56,6 +56,10 @@ struct JournalStatements: Sendable {
             \(schema.waiting) UPDATE \(name).vault_keys SET bytes = $1 FROM waits WHERE bytes = $2 RETURNING 1
             """
         )
+        vaultPosition = Text(
+            "vault_position",
+            "SELECT vault_position FROM \(name).batch WHERE first < $1 ORDER BY first DESC LIMIT 1"
+        )
         itemPage = Text(
             "item_page",
             """
@@ -71,7 +75,10 @@ struct JournalStatements: Sendable {
             """
         )
         vacuum = Text("vacuum", "VACUUM \(name).vault_keys, \(name).vault_item")
-        checkpoints = Text("checkpoints", "SELECT size, note FROM \(name).checkpoint ORDER BY size")
+        checkpoints = Text(
+            "checkpoints",
+            "SELECT size, note FROM \(name).checkpoint WHERE size >= $1 ORDER BY size"
+        )
     }
 
     /// Whoever wraps the keys by another master key waits for it, or is before it, and then no row comes back.
@@ -102,7 +109,8 @@ struct CommonStatements: Sendable {
             "keep_checkpoint",
             """
             \(waiting) INSERT INTO \(name).checkpoint SELECT $1::bigint, $2::text FROM waits
-            ON CONFLICT DO NOTHING
+            ON CONFLICT (size) DO UPDATE SET note = excluded.note
+            WHERE length(excluded.note) >= length(checkpoint.note)
             """
         )
         held = Text("held", "SELECT bytes FROM \(name).held WHERE kind = $1")

@@ -81,6 +81,13 @@ extension PostgresJournal: ClusterContents {
     }
 
     /// See ``ClusterContents``.
+    package func vaultPosition(at size: UInt64) throws -> UInt64 {
+        try read([
+            PostgresConnection.Command(sql.vaultPosition, [.integer(Int64(clamping: size))])
+        ])[0].first?.count(0) ?? 0
+    }
+
+    /// See ``ClusterContents``.
     package func readItems(upTo position: UInt64, _ body: (NewStream) throws -> Void) throws {
         var next: Int64 = 0
         let end = Int64(clamping: position)
@@ -105,10 +112,10 @@ extension PostgresJournal: ClusterContents {
     }
 
     /// See ``ClusterContents``.
-    package func checkpoints() throws -> [(size: UInt64, note: String)] {
-        try read([PostgresConnection.Command(sql.checkpoints)])[0].map {
-            (try $0.count(0), try $0.text(1))
-        }
+    package func checkpoints(from size: UInt64) throws -> [(size: UInt64, note: String)] {
+        try read([
+            PostgresConnection.Command(sql.checkpoints, [.integer(Int64(clamping: size))])
+        ])[0].map { (try $0.count(0), try $0.text(1)) }
     }
 
     /// See ``ClusterContents``.

@@ -126,15 +126,20 @@ final class TellingMachine {
     }
 }
 
-/// What machines hold in common, over a database whose answer to a write may get lost.
+/// What machines hold in common, over a database whose answer to a write may get lost, or that is away.
 final class LossyDeliveries: ClusterDeliveries {
     private let journal: PostgresDeliveries
     private let isLosing = Atomic(false)
+    /// Writes that it takes yet.
+    private let room = Atomic(Int.max)
 
     init(_ journal: PostgresDeliveries) { self.journal = journal }
 
     /// Loses the answer to the next write.
     func loseOne() { isLosing.store(true, ordering: .relaxed) }
+
+    /// Takes so many writes yet, and nothing behind them.
+    func take(only count: Int) { room.store(count, ordering: .relaxed) }
 
     func deliveryStamp() throws -> [UInt8]? { try journal.deliveryStamp() }
 
@@ -145,6 +150,9 @@ final class LossyDeliveries: ClusterDeliveries {
     }
 
     func write(_ change: DeliveriesChange, insteadOf stamp: [UInt8]?) throws -> Bool {
+        guard room.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 else {
+            throw JournalFault(.unavailable, "a test")
+        }
         let isWritten = try journal.write(change, insteadOf: stamp)
         guard !isLosing.exchange(false, ordering: .relaxed) else {
             throw JournalFault(.unavailable, "the answer is lost")

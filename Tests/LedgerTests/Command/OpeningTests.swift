@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import Foundation
 import Glibc
+import LedgerOperations
 import Testing
 
 @Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
@@ -105,6 +106,26 @@ struct `The command says why it cannot begin` {
             for file in [ledger.folder, "/nowhere"] {
                 try await Self.expect(["import", file, "--ledger", ledger.path], 66, "no_input")
             }
+        }
+    }
+
+    // A machine and its database start at once: a service manager tries 75 again, and leaves 78 alone.
+    @Test func `if the cluster's database is away, as what passes by itself`() async throws {
+        try await withScratchDirectory { folder in
+            func refused(of schema: String?, _ exit: Int32, _ code: String) async throws {
+                let file = ClusterFile(
+                    // Nobody listens there.
+                    postgres: "host=\(folder) dbname=ledger",
+                    schema: schema,
+                    node: "a",
+                    address: "http://a.example"
+                )
+                try file.write(toLedgerAt: folder)
+                try await Self.expect(["serve", "--cluster", "--ledger", folder], exit, code)
+            }
+            try await refused(of: nil, 75, "cluster_unreachable")
+            // Control: what is configured does not pass.
+            try await refused(of: "No Name", 78, "configuration")
         }
     }
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import LedgerAPI
+import NIOCore
 import Testing
 
 @testable import LedgerServer
@@ -22,6 +23,18 @@ struct `Calls of a cluster` {
         #expect(
             asked.map(\.operation) == ["listWebhooks", "readWebhook", "listWebhookDeliveries"]
         )
+    }
+
+    // They ask stores about everybody, or go over all that a log has.
+    @Test func `are waited for where they may take hours`() {
+        let long = RouteTable.routes.filter { LeaderCall.timeout(of: $0) == .hours(24) }
+        #expect(
+            Set(long.map(\.operation)) == [
+                "eraseCustomer", "eraseCustomers", "importLines", "loadProducts", "syncEverybody",
+            ]
+        )
+        // What this machine does by itself is passed on to nobody.
+        #expect(long.allSatisfy { $0.isChange })
     }
 
     /// Forms of pages that change nothing of a ledger.

@@ -85,7 +85,11 @@ struct `A job` {
 
         final class Runs: Sendable {
             let seconds = Mutex<[Int64]>([])
+            /// How often it was told that another machine does it.
+            let handOvers = Mutex(0)
         }
+
+        func handOver() { runs.handOvers.withLock { $0 += 1 } }
 
         mutating func run() async -> JobRun {
             let second = (clock.now.milliseconds - noon.milliseconds) / 1000
@@ -151,6 +155,34 @@ struct `A job` {
                 // At once, then as ever.
                 #expect(once.seconds.withLock(\.self) == [131, 191])
                 #expect(each.seconds.withLock(\.self) == [60, 120, 180])
+            }
+        }
+    }
+
+    // A machine that led may not lead again for months.
+    @Test(.timeLimit(.minutes(5)))
+    func `says nothing any more where another machine of the cluster does it`() async throws {
+        try await TestServer.with { server in
+            let runs = Noted.Runs()
+            let leads = Mutex(true)
+            let job = Noted(
+                job: .stores,
+                interval: .seconds(60),
+                clock: server.clock,
+                runs: runs,
+                outcomes: [.failed()],
+                isLeaders: true
+            )
+            try await Self.run([job], server, leads: { leads.withLock(\.self) }) { turned in
+                try await turned.turn(by: .seconds(60), jobs: 1)
+                let led = try #require(try await Self.job("stores", server))
+                #expect(led["result"]?.string == "failed", "the control")
+                #expect(runs.handOvers.withLock(\.self) == 0)
+                leads.withLock { $0 = false }
+                try await turned.turn(by: .seconds(60), jobs: 1)
+                let left = try #require(try await Self.job("stores", server))
+                #expect(left["result"] == .null && left["lastRunAt"] == .null)
+                #expect(runs.handOvers.withLock(\.self) > 0)
             }
         }
     }

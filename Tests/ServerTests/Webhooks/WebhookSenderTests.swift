@@ -2,6 +2,7 @@ import Crypto
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
 import Foundation
 import HTTPTypes
 import LedgerAPI
@@ -267,6 +268,47 @@ struct `What a webhook is sent` {
                 _ = try await server.send(.post, path + "/enable", credential: server.keys[.admin])
                 #expect(try await receiver.messages(count: 41).count == 41)
             }
+        }
+    }
+}
+
+/// What a machine of a cluster says of webhooks that another one tells.
+struct `A machine that tells nobody` {
+    /// What machines hold in common, which is not to be read for as long as a test says.
+    private final class Unreadable: ClusterDeliveries {
+        private let isUnreadable = Atomic(true)
+
+        func mend() { isUnreadable.store(false, ordering: .relaxed) }
+
+        func deliveryStamp() throws -> [UInt8]? {
+            guard isUnreadable.load(ordering: .relaxed) else { return nil }
+            throw LogStorageFault(.unreadable, "a fault that a test made")
+        }
+
+        func deliveryState() -> [UInt8]? { nil }
+
+        func noticePages(from number: UInt64, limit: Int) -> [NoticePage] { [] }
+
+        func write(_ change: DeliveriesChange, insteadOf stamp: [UInt8]?) -> Bool { false }
+    }
+
+    // Nobody would clear it before this machine leads.
+    @Test func `fails for as long as it cannot copy what is told, and no longer`() async throws {
+        let common = Unreadable()
+        try await WebhookWorld.with(sharedIn: common) { server in
+            func hasFailed() -> Bool? {
+                server.service.jobs.all.first { $0.name == "webhooks" }
+                    .map { $0.result == .failed }
+            }
+            for _ in 0..<1200 where hasFailed() == nil {
+                try await Task.sleep(for: .milliseconds(25))
+            }
+            #expect(hasFailed() == true)
+            common.mend()
+            for _ in 0..<1200 where hasFailed() != nil {
+                try await Task.sleep(for: .milliseconds(25))
+            }
+            #expect(hasFailed() == nil)
         }
     }
 }

@@ -1,4 +1,5 @@
 import EntitlementLedger
+import EventLog
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -91,8 +92,11 @@ final class WebhookReceiver: Sendable {
 /// A server that tells webhooks of what happens.
 enum WebhookWorld {
     /// Lends a server whose webhooks may be on this machine; they are told while the body runs.
+    ///
+    /// `journal`: where machines hold them in common, none of which leads; nil: nowhere.
     static func with(
         tellsOfPrivate isPrivate: Bool = true,
+        sharedIn journal: (any ClusterDeliveries)? = nil,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory
@@ -100,7 +104,7 @@ enum WebhookWorld {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var setup = TestServer.Setup()
         setup.adjust = { options in
-            options.webhooks = try? Webhooks(in: folder, options.ledger)
+            options.webhooks = try? Webhooks(in: folder, options.ledger, sharedIn: journal)
             options.sendsToPrivateNetworks = isPrivate
         }
         try await TestServer.with(setup) { server in

@@ -1,8 +1,6 @@
 import ArgumentParser
-import DurableFiles
 import Encodings
 import EventLog
-import LMDBStorage
 import LedgerOperations
 import PostgresStorage
 
@@ -56,31 +54,17 @@ extension ClusterCommand {
             let loaded = try source().lend(warn: Terminal.warn) { open -> Loaded in
                 let loaded: Loaded
                 do {
-                    let maker = try JournalMaker(
-                        cluster.postgres,
-                        schema: cluster.place(),
-                        insteadOf: from.map { _ in open.requireContinuation(of:_:) }
-                    )
-                    loaded = try open.directory.load(
-                        into: maker,
-                        allowsAsynchronous: allowAsynchronous,
-                        // Before anything stands elsewhere, and not where nothing will: a directory that
-                        // is marked is not written to alone.
-                        // First how it goes on: one that is stopped from here on is served as it is where
-                        // the database holds the ledger, and made again with --from where it does not.
-                        beforeItStands: {
-                            try file.write(toLedgerAt: options.path)
-                            try LedgerDirectory.markNode(at: options.path)
-                        }
-                    )
-                    try tellCommonFiles()
-                } catch let fault as JournalFault {
-                    if fault.code != .unavailable, from == nil {
-                        try LedgerDirectory.unmarkNode(at: options.path)
-                        DurableFile.remove(options.path + "/" + ClusterFile.name)
+                    loaded = try open.makeCluster(as: file, allowsAsynchronous: allowAsynchronous) {
+                        try JournalMaker(
+                            cluster.postgres,
+                            schema: cluster.place(),
+                            insteadOf: from.map { _ in open.requireContinuation(of:_:) }
+                        )
                     }
+                } catch let fault as JournalFault {
                     throw OperationFault(fault)
                 }
+                try tellCommonFiles()
                 try share(open)
                 return loaded
             }

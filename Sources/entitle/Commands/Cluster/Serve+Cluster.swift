@@ -67,9 +67,10 @@ extension Serve {
         case .solitude:
             throw OperationFault(
                 .alone,
-                "the cluster's database was not heard of for \(file.contactSeconds) seconds",
+                "the cluster was not followed for \(file.contactSeconds) seconds"
+                    + (node.fault.map { " (\($0))" } ?? ""),
                 place: path,
-                hint: "start it again once the database is there"
+                hint: "start it again once the database is there and nothing else keeps it from it"
             )
         case nil: return
         }
@@ -121,8 +122,10 @@ extension Serve {
             Terminal.warn("\(finding.code.rawValue): \(finding.what)")
         }
         if let first = findings.first(where: { !$0.letsRead }) {
+            // A machine that starts before its database is not down for good: its service manager tries again.
             throw OperationFault(
-                .configuration,
+                first.isAway
+                    ? .init("cluster_" + first.code.rawValue, .tryAgain) : .configuration,
                 "the database is not fit (\(first.code.rawValue)): \(first.what)",
                 place: place,
                 hint: first.remedy

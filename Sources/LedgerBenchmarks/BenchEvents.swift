@@ -124,13 +124,40 @@ struct BenchStory {
                 step,
                 .customer(id),
                 month(rounds * 3).advanced(byMilliseconds: 3_600_000),
-                EventData(
-                    .usageRecorded,
-                    [.useID: .text("use-\(customer)-\(step)"), .featureID: .text("scan")]
-                )
+                rounds.isMultiple(of: 2) ? use(step) : attempt(step)
             )
         default: period(.purchaseRenewed, Self.renewedMonth(step) ?? 0, step)
         }
+    }
+
+    private func use(_ step: Int) -> EventData {
+        EventData(
+            .usageRecorded,
+            [.useID: .text("use-\(customer)-\(step)"), .featureID: .text("scan")]
+        )
+    }
+
+    /// A purchase flow, which fails for one customer of four; of another one a failure beside any flow.
+    private func attempt(_ step: Int) -> EventData {
+        guard customer % 4 != 1 else {
+            return EventData(
+                .failureRecorded,
+                [.errorCode: .text("store_unavailable"), .retryable: .flag(true)]
+            )
+        }
+        let isFailed = customer.isMultiple(of: 4)
+        return EventData(
+            isFailed ? .flowFailed : .flowSucceeded,
+            [
+                .productID: .text("plus_monthly"), .flowID: .text("flow-\(customer)-\(step)"),
+                .errorCode: isFailed ? .text("NETWORK_ERROR") : nil,
+                .stages: .durations([
+                    FieldValue.Duration(name: "record", milliseconds: Int64(word % 100)),
+                    FieldValue.Duration(name: "store", milliseconds: Int64(word % 1000)),
+                ]),
+                .platform: .text("ios"),
+            ]
+        )
     }
 
     private func transaction(_ number: Int) -> String {

@@ -111,6 +111,11 @@ final class BenchLedger: Sendable {
         }
     }
 
+    /// The root of the tree over the first records.
+    func root(size: UInt64) throws -> EventLog.Digest {
+        try TreeReader(LogTiles(directory.log)).root(size: size)
+    }
+
     /// Copies of the records from a sequence on.
     func records(from first: UInt64) throws -> [[UInt8]] {
         var records: [[UInt8]] = []

@@ -35,7 +35,8 @@ package struct MemoryBench {
         return rows
     }
 
-    /// The most anonymous memory that a command has resident while it runs, in bytes.
+    /// The most anonymous memory that a command has resident while it runs, in bytes, with the processes
+    /// that it starts: `audit` works in one of its own.
     ///
     /// Mapped files are not anonymous: what remains is heap, stacks and the pages that a
     /// transaction has yet to write (proc_pid_status(5), `RssAnon`).
@@ -48,11 +49,26 @@ package struct MemoryBench {
         try command.run()
         var peak = 0.0
         while command.isRunning {
-            peak = max(peak, Self.anonymousBytes(of: "\(command.processIdentifier)"))
+            let process = "\(command.processIdentifier)"
+            let all = [process] + Self.children(of: process)
+            peak = max(peak, all.map { Self.anonymousBytes(of: $0) }.reduce(0, +))
             Thread.sleep(forTimeInterval: Self.sampleInterval)
         }
         try requireRight(command.terminationStatus == 0, "\(words[0]) ends well")
         return peak
+    }
+
+    /// The numbers of the processes that a process has started and that run (proc_tid_children(5)).
+    private static func children(of process: String) -> [String] {
+        let tasks = "/proc/\(process)/task"
+        // A process that has ended meanwhile has no threads any more.
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.flatMap { thread -> [String] in
+            let path = "\(tasks)/\(thread)/children"
+            // A thread that has ended has no children any more.
+            let list = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            return list.split(separator: " ").map(String.init)
+        }
     }
 
     /// Anonymous memory that a process has resident, in bytes; `process`: its number, or `self`.

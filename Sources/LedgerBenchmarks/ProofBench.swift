@@ -32,23 +32,56 @@ struct ProofBench {
         let rows = try plan.rows(headings) { run in
             var random = SeededWords(seed: UInt64(run))
             var (inclusion, consistency) = (Samples(), Samples())
+            var standing: [InclusionProofFile] = []
+            var extending: [ConsistencyProofFile] = []
+            standing.reserveCapacity(operations)
+            extending.reserveCapacity(operations)
             for _ in 0..<operations {
                 let place = UInt64.random(in: 0..<size, using: &random)
                 inclusion.add(
-                    try Stopwatch.nanoseconds { _ = try bench.ledger.prover.proof(of: place) }
+                    try Stopwatch.nanoseconds {
+                        standing.append(try bench.ledger.prover.proof(of: place))
+                    }
                 )
                 consistency.add(
                     try Stopwatch.nanoseconds {
-                        _ = try bench.ledger.prover.consistencyProof(from: place + 1)
+                        extending.append(try bench.ledger.prover.consistencyProof(from: place + 1))
                     }
                 )
             }
+            try Self.requireHold(standing, extending, of: bench)
             return [inclusion, consistency].flatMap { samples in
                 [0.5, 0.99].map { BenchRun(value: samples.percentile($0) / 1000) }
             }
         }
         try bench.discard()
         return rows
+    }
+
+    /// Verifies proofs as whoever gets them does; throws `NoteFault` where one does not hold.
+    private static func requireHold(
+        _ standing: [InclusionProofFile],
+        _ extending: [ConsistencyProofFile],
+        of bench: BenchLedger
+    ) throws {
+        let keys = try [bench.ledger.prover.verifierKey]
+        for proof in standing {
+            let record = proof.record ?? []
+            _ = try proof.verified(leafHash: TreeHash.leaf(record.span), by: keys)
+        }
+        for file in extending {
+            let checkpoint = try file.checkpoint.checkpoint(by: keys)
+            let proof = ConsistencyProof(
+                from: file.oldSize,
+                to: checkpoint.size,
+                hashes: file.hashes
+            )
+            let oldRoot = try bench.root(size: file.oldSize)
+            try requireRight(
+                proof.holds(oldRoot: oldRoot, newRoot: checkpoint.root),
+                "the log extends what it was"
+            )
+        }
     }
 
     // MARK: The archive

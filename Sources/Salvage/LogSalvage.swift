@@ -167,8 +167,8 @@ package struct LogSalvage: Sendable {
         while let last = batch.records.last, let gap = LostRecord(last.span), gap.leaf == nil {
             batch.records.removeLast()
             batch.leaves.removeLast()
-            report.dropLastGap()
             writtenSize -= 1
+            report.dropGap(atEnd: writtenSize)
         }
     }
 

@@ -95,13 +95,13 @@ package struct SalvageReport: Sendable {
         }
     }
 
-    /// Takes back the last gap: it stood at the log's end.
-    mutating func dropLastGap() {
+    /// Takes back a gap of one place at the log's end.
+    mutating func dropGap(atEnd sequence: UInt64) {
         lost -= 1
         lostWithin -= 1
-        guard let last = gaps.indices.last else { return }
-        let sequences = gaps[last].sequences
-        gaps[last].sequences = sequences.lowerBound..<sequences.upperBound - 1
+        // Where there are many it is not among those that are listed.
+        guard let last = gaps.indices.last, gaps[last].sequences.last == sequence else { return }
+        gaps[last].sequences = gaps[last].sequences.lowerBound..<sequence
         if gaps[last].sequences.isEmpty { gaps.removeLast() }
     }
 

@@ -46,6 +46,8 @@ extension ScenarioStep {
         until = until?.advanced(byMilliseconds: shift)
         // Fits: both are small numbers.
         account += number * Self.accountLimit
+        // RevenueCat always names somebody.
+        if store == .revenueCat { customer = customer ?? ScenarioCustomers.usual }
         customer = customer.map { ScenarioCustomers.placed($0, number) }
     }
 

@@ -87,6 +87,20 @@ extension ScenarioStore {
             .first { $0 >= outage.upperBound }
     }
 
+    /// Whether it takes an answer for success, and sends no more.
+    ///
+    /// The App Store takes 200 to 206
+    /// (developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications),
+    /// Pub/Sub 102, 200, 201, 202 and 204 (cloud.google.com/pubsub/docs/push), RevenueCat 200 alone
+    /// (revenuecat.com/docs/integrations/webhooks).
+    func takes(status: Int) -> Bool {
+        switch self {
+        case .appStore: (200...206).contains(status)
+        case .playStore: [102, 200, 201, 202, 204].contains(status)
+        case .revenueCat: status == 200
+        }
+    }
+
     /// Milliseconds behind the first attempt at which others follow.
     ///
     /// The App Store tries again 1, 12, 24, 48 and 72 hours after the attempt before

@@ -24,9 +24,8 @@ package struct ScenarioFeed: Sendable {
         /// Nil: there was no whole answer.
         package var response: StoreResponse?
 
-        /// What stores take for success
-        /// (developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications).
-        package var isTaken: Bool { response.map { (200...206).contains($0.status) } ?? false }
+        /// Whether the store takes the answer for success.
+        package var isTaken: Bool { response.map { store.takes(status: $0.status) } ?? false }
     }
 
     /// How often one message is sent: the App Store and RevenueCat give up then, Pub/Sub later.

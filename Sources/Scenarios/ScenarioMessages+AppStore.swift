@@ -14,6 +14,10 @@ extension ScenarioMessages {
                 token: step.customer?.text,
                 of: store
             )
+        // An app names its customer when something is bought, and may name one for what renews.
+        if let customer = step.customer, Self.beginnings.contains(step.action) {
+            account.accountToken = customer.text
+        }
         let sent = account.notifications.count
         try Self.play(step, on: &account)
         for notification in account.notifications[sent...] {
@@ -24,6 +28,11 @@ extension ScenarioMessages {
         accounts.appStore[step.account] = account
         try ask(step, account, store)
     }
+
+    /// Steps that make a transaction, in which the App Store says whom the app names.
+    private static let beginnings: Set<ScenarioStep.Action> = [
+        .buy, .resubscribe, .renew, .upgrade,
+    ]
 
     private static func play(
         _ step: ScenarioStep,

@@ -1,21 +1,36 @@
 import Encodings
 import Entitlements
 
+extension SimulatedRevenueCatAPI {
+    /// What accounts have bought from now on, those of one customer together.
+    package func set(_ accounts: [SimulatedRevenueCatAccount]) {
+        for giver in accounts.flatMap(\.givers) { set(of: giver) }
+        for (customer, accounts) in Dictionary(grouping: accounts, by: \.customer) {
+            set(
+                subscriptions: accounts.flatMap(\.subscriptions),
+                purchases: accounts.flatMap(\.oneTimePurchases),
+                of: customer
+            )
+        }
+        for account in accounts { account.tellParts(self) }
+    }
+}
+
 /// What version 2 of the API lists (revenuecat.com/docs/api-v2).
 extension SimulatedRevenueCatAccount {
-    /// Tells the API whose its purchases are, and what they are.
-    package func tell(_ api: SimulatedRevenueCatAPI) {
-        for giver in givers { api.set(of: giver) }
-        let (subscriptions, rest) = (
-            purchases.enumerated().filter { $0.element.isSubscription },
-            purchases.enumerated().filter { !$0.element.isSubscription }
-        )
-        api.set(
-            subscriptions: subscriptions.compactMap { subscription($0.element, $0.offset) },
-            purchases: rest.compactMap { oneTime($0.element, $0.offset) },
-            of: customer
-        )
-        for (place, purchase) in subscriptions {
+    fileprivate var subscriptions: [JSONValue] {
+        purchases.enumerated().filter { $0.element.isSubscription }
+            .compactMap { subscription($0.element, $0.offset) }
+    }
+
+    fileprivate var oneTimePurchases: [JSONValue] {
+        purchases.enumerated().filter { !$0.element.isSubscription }
+            .compactMap { oneTime($0.element, $0.offset) }
+    }
+
+    /// Tells the API the transactions of its subscriptions, and what its products are.
+    fileprivate func tellParts(_ api: SimulatedRevenueCatAPI) {
+        for (place, purchase) in purchases.enumerated() where purchase.isSubscription {
             api.set(transactions: purchase.periods.map(transaction), ofSubscription: id(place))
         }
         for product in purchases.flatMap(\.periods).map(\.product) {

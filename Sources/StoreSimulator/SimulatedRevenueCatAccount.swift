@@ -117,10 +117,11 @@ package struct SimulatedRevenueCatAccount: Sendable {
             return
         }
         purchases[place].periods[index].effectiveEnd = time
-        if index == purchases[place].periods.count - 1 {
-            purchases[place].state = .givenBack
-            purchases[place].renews = false
-        }
+        // Of an older period it sends nothing
+        // (revenuecat.com/docs/integrations/webhooks/event-types-and-fields).
+        guard index == purchases[place].periods.count - 1 else { return }
+        purchases[place].state = .givenBack
+        purchases[place].renews = false
         send(
             "CANCELLATION",
             purchases[place].periods[index],

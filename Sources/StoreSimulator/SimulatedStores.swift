@@ -84,9 +84,7 @@ package final class SimulatedStores: Sendable {
     package func set(_ accounts: SimulatedAccounts) {
         bought.set(told: accounts.appStore.sorted { $0.key < $1.key }.map(\.value))
         playAPI.set(accounts.playStore.sorted { $0.key < $1.key }.map(\.value))
-        for (_, account) in accounts.revenueCat.sorted(by: { $0.key < $1.key }) {
-            account.tell(revenueCatAPI)
-        }
+        revenueCatAPI.set(accounts.revenueCat.sorted { $0.key < $1.key }.map(\.value))
     }
 
     /// Whether they answer 503 to whatever they are asked.

@@ -1,6 +1,7 @@
 import EventLog
-import Salvage
 import Testing
+
+@testable import Salvage
 
 /// Which bytes a signed root proves, whatever lies about (row 3.6, row Z5).
 struct `The puzzle of a salvage` {
@@ -164,6 +165,25 @@ struct `The puzzle of a salvage` {
         #expect(try Self.salvage(source, earlier: KnownLoss(behindEnd: 5)).report.isWhole)
         let signed = [Self.log.checkpoint(600)]
         #expect(try Self.salvage(source, signed: signed, earlier: treeLost).report.isWhole)
+    }
+
+    // Z5: a gap that was not listed, and was taken back, took the last that was from the list.
+    @Test func `lists the same gaps whatever is lost at the end behind them`() {
+        var report = SalvageReport()
+        for place in 0..<UInt64(SalvageReport.listLimit) {
+            report.note(gapAt: place * 2, .missing, pages: nil)
+            report.lostWithin += 1
+        }
+        let listed = report.gaps
+        let end = UInt64(SalvageReport.listLimit) * 2
+        report.note(gapAt: end, .missing, pages: nil)
+        report.lostWithin += 1
+        report.dropGap(atEnd: end)
+        #expect(report.gaps == listed)
+        #expect(report.lost == UInt64(listed.count) && report.lostWithin == report.lost)
+        // The control: one that is listed is taken back.
+        report.dropGap(atEnd: end - 2)
+        #expect(report.gaps == Array(listed.dropLast()))
     }
 
     @Test func `lacks what was signed and is nowhere`() throws {

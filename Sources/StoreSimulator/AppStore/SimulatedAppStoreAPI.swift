@@ -13,9 +13,7 @@ package final class SimulatedAppStoreAPI: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var accounts: [SimulatedAppleAccount] = []
-        /// The place of the account that made a transaction, by its id.
-        var places: [Name: Int] = [:]
+        var known = KnownAppleAccounts()
         var faults: [StoreResponse?] = []
         /// Answers before the faults.
         var untilFault = 0
@@ -63,17 +61,10 @@ package final class SimulatedAppStoreAPI: Sendable {
     package static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
     package static let keyID = "SIMULATED1"
 
-    /// What its accounts have bought from now on.
+    /// What its accounts have bought from now on; those of another environment it does not know.
     package func set(_ accounts: [SimulatedAppleAccount]) {
-        let places = accounts.enumerated().flatMap { place, account in
-            account.transactions.compactMap { payload in
-                payload["transactionId"]?.string.map { (Name($0), place) }
-            }
-        }
-        state.withLock { state in
-            state.accounts = accounts
-            state.places = Dictionary(places) { first, _ in first }
-        }
+        let own = accounts.filter { $0.store.environment == store.environment }
+        state.withLock { $0.known.set(own) }
     }
 
     /// Gives these in place of its next answers, or of those behind the next few; nil: none at all.
@@ -98,13 +89,13 @@ package final class SimulatedAppStoreAPI: Sendable {
     }
 
     private func response(to request: StoreRequest) -> StoreResponse? {
-        let (fault, accounts) = state.withLock { state -> (Fault?, [SimulatedAppleAccount]) in
+        let (fault, known) = state.withLock { state -> (Fault?, KnownAppleAccounts) in
             state.requests.append(request)
             guard state.untilFault == 0, !state.faults.isEmpty else {
                 state.untilFault = max(0, state.untilFault - 1)
-                return (nil, state.accounts)
+                return (nil, state.known)
             }
-            return (Fault(response: state.faults.removeFirst()), state.accounts)
+            return (Fault(response: state.faults.removeFirst()), state.known)
         }
         if let fault { return fault.response }
         guard let bundleID = app(askedAboutIn: request) else { return StoreResponse(status: 401) }
@@ -118,7 +109,7 @@ package final class SimulatedAppStoreAPI: Sendable {
         let query = Self.query(parts.dropFirst().first ?? "")
         let words = (parts.first ?? "").split(separator: "/").map(String.init)
         // A simulator that cannot sign has no answer.
-        guard let answer = try? answer(words, query, request.body, accounts) else {
+        guard let answer = try? answer(words, query, request.body, known) else {
             return StoreResponse(status: 500)
         }
         return answer
@@ -132,26 +123,24 @@ package final class SimulatedAppStoreAPI: Sendable {
         _ words: [String],
         _ query: [Name: String],
         _ body: [UInt8],
-        _ accounts: [SimulatedAppleAccount]
+        _ known: KnownAppleAccounts
     ) throws -> StoreResponse {
         if words == ["v1", "notifications", "history"] {
-            return try notificationHistory(query, JSONValue(parsing: body), accounts)
+            return try notificationHistory(query, JSONValue(parsing: body), known.all)
         }
         if words.prefix(3) == ["v1", "notifications", "test"] { return test(words.dropFirst(3)) }
         let isRefunds = words.dropLast() == ["v2", "refund", "lookup"]
-        if words.count == 4, !isRefunds { return change(words, body, accounts) }
+        if words.count == 4, !isRefunds { return change(words, body, known) }
         guard words.count == 3 || isRefunds, let id = words.last else {
             return StoreResponse(status: 404)
         }
-        let place = state.withLock { $0.places[Name(id)] }
-        guard let place, accounts.indices.contains(place) else { return Self.notFound }
-        let account = accounts[place]
+        guard let account = known.account(of: id) else { return Self.notFound }
         switch (words[0], words[1]) {
         case ("v2", "history"):
-            return try page(of: account.transactions, from: query["revision"])
+            return try page(of: account.transactions, known, from: query["revision"])
         case ("v2", "refund"):
             let refunded = account.transactions.filter { $0["revocationDate"]?.integer != nil }
-            return try page(of: refunded, from: query["revision"], naming: [])
+            return try page(of: refunded, known, from: query["revision"], naming: [])
         case ("v1", "subscriptions"): return try statuses(of: account)
         case ("v1", "transactions"): return try transaction(words[2], of: account)
         default: return StoreResponse(status: 404)
@@ -180,19 +169,19 @@ package final class SimulatedAppStoreAPI: Sendable {
     /// `app`: the members of an answer that say of which app it is.
     private func page(
         of transactions: [JSONValue],
+        _ known: KnownAppleAccounts,
         from revision: String?,
         naming app: [JSONMember]? = nil
     ) throws -> StoreResponse {
         // What it gave itself is a number.
         let start = revision.flatMap { Int($0) } ?? 0
-        let page = transactions.dropFirst(start).prefix(Self.pageSize)
-        // Fits: no more than there are.
-        let end = start + page.count
+        let changes = known.changes(of: transactions, behind: start)
+        let page = changes.prefix(Self.pageSize)
         return ok(
             [
-                "revision": .string(String(end)),
-                "hasMore": .bool(end < transactions.count),
-                "signedTransactions": .array(try page.map { try signed($0) }),
+                "revision": .string(String(page.last?.revision ?? start)),
+                "hasMore": .bool(page.count < changes.count),
+                "signedTransactions": .array(try page.map { try signed($0.payload) }),
             ],
             naming: app
         )
@@ -232,8 +221,8 @@ package final class SimulatedAppStoreAPI: Sendable {
         let found = accounts.flatMap(\.notifications)
             .filter { (first...max(first, last)).contains($0.time.milliseconds) }
             .sorted { $0.time < $1.time }
-        // What it gave itself is a number.
-        let start = query["paginationToken"].flatMap { Int($0) } ?? 0
+        // What it gave itself is a number, and not below 0.
+        let start = max(0, query["paginationToken"].flatMap { Int($0) } ?? 0)
         let page = found.dropFirst(start).prefix(Self.pageSize)
         // Fits: no more than there are.
         let end = start + page.count
@@ -255,25 +244,25 @@ package final class SimulatedAppStoreAPI: Sendable {
     private func change(
         _ words: [String],
         _ body: [UInt8],
-        _ accounts: [SimulatedAppleAccount]
+        _ known: KnownAppleAccounts
     ) -> StoreResponse {
-        let place = accounts.firstIndex { account in
-            account.transactions.contains { $0["transactionId"]?.string == words[3] }
-        }
-        // What is not JSON lacks every member.
-        guard let place, let asked = try? JSONValue(parsing: body) else { return Self.notFound }
+        guard known.account(of: words[3]) != nil,
+            // What is not JSON lacks every member.
+            let asked = try? JSONValue(parsing: body)
+        else { return Self.notFound }
         switch words[0...2].joined(separator: "/") {
         case "v2/transactions/consumption":
             let isTaken =
                 asked["customerConsented"]?.bool == true && asked["deliveryStatus"]?.string != nil
             return StoreResponse(status: isTaken ? 202 : 400)
         case "v1/subscriptions/extend":
-            guard let days = asked["extendByDays"]?.integer, (1...90).contains(days),
-                let found = accounts[place].subscription(words[3])
-            else { return StoreResponse(status: 400) }
-            // Fits: ninety days.
-            let later = found.end.advanced(byMilliseconds: days * Instant.millisecondsPerDay)
-            state.withLock { $0.accounts[place].extend(found.place, to: later, at: signedAt()) }
+            guard let days = asked["extendByDays"]?.integer, (1...90).contains(days) else {
+                return StoreResponse(status: 400)
+            }
+            let now = signedAt()
+            // Found and moved at once: what accounts have bought may be set meanwhile.
+            let later = state.withLock { $0.known.extend(words[3], byDays: days, at: now) }
+            guard let later else { return StoreResponse(status: 400) }
             return ok([
                 "success": .bool(true), "effectiveDate": .integer(later.milliseconds),
                 "originalTransactionId": .string(words[3]),

@@ -9,9 +9,10 @@ package import Entitlements
 package struct SimulatedAppleAccount: Sendable {
     /// Its ids are made of it.
     private let number: Int
-    /// What the app says whose purchases they are; nil: nothing.
-    private let accountToken: String?
-    private let store: SimulatedAppStore
+    /// What the app says from now on whose purchases they are; nil: nothing.
+    package var accountToken: String?
+    /// Where it buys.
+    let store: SimulatedAppStore
     /// Payloads in the order in which they were changed last.
     package private(set) var transactions: [JSONValue] = []
     /// Payloads as they were at first, in the order in which they were made: what an app may have kept.
@@ -174,6 +175,33 @@ package struct SimulatedAppleAccount: Sendable {
         subscriptions[place].end = end
         change(subscriptions[place].last, .members(["expiresDate": .milliseconds(end)]))
         send("RENEWAL_EXTENDED", nil, subscriptions[place].last, place, at: time)
+    }
+
+    /// An end that was moved because somebody asked the App Store to, and what it tells of that.
+    struct MovedEnd: Sendable {
+        /// The id of the period's transaction.
+        var period: String
+        var end: Instant
+        var notification: Notification
+    }
+
+    /// What moving a subscription's end comes to, told under an id that no step of the account has.
+    func movedEnd(_ place: Int, to end: Instant, at time: Instant) -> MovedEnd? {
+        var moved = self
+        moved.extend(place, to: end, at: time)
+        guard var told = moved.notifications.last else { return nil }
+        let period = subscriptions[place].last
+        told.id = "\(period)-\(end.milliseconds)"
+        return MovedEnd(period: period, end: end, notification: told)
+    }
+
+    /// Has a period end where it was moved to, whatever came behind it.
+    mutating func take(_ moved: MovedEnd) {
+        change(moved.period, .members(["expiresDate": .milliseconds(moved.end)]))
+        if let place = subscriptions.firstIndex(where: { $0.last == moved.period }) {
+            subscriptions[place].end = moved.end
+        }
+        notifications.append(moved.notification)
     }
 
     // MARK: Taking back

@@ -40,7 +40,7 @@ package final class SimulatedDeviceAPI: Sendable {
     /// Sells for the app of a store.
     ///
     /// `known`: who has bought something before, by what devices call them; `changed`: told what the accounts
-    /// have bought by then.
+    /// have bought by then, of one change after the other, and asks nothing here.
     package init(
         _ store: SimulatedAppStore,
         products: [SimulatedProduct],
@@ -72,14 +72,13 @@ package final class SimulatedDeviceAPI: Sendable {
         _ name: String,
         _ body: (inout SimulatedAppleAccount) -> Void
     ) -> [SimulatedAppleAccount.Notification]? {
-        let told = state.withLock { state -> [SimulatedAppleAccount.Notification]? in
+        state.withLock { state -> [SimulatedAppleAccount.Notification]? in
             guard let place = place(of: name, in: &state) else { return nil }
             let count = state.accounts[place].purchases.notifications.count
             body(&state.accounts[place].purchases)
+            changed(state.accounts.map(\.purchases))
             return Array(state.accounts[place].purchases.notifications.dropFirst(count))
         }
-        changed(accounts.map(\.purchases))
-        return told
     }
 
     /// Carries questions to it.
@@ -100,12 +99,13 @@ package final class SimulatedDeviceAPI: Sendable {
         }
         // What is no JSON lacks every member.
         let body = (try? JSONValue(parsing: request.body)) ?? .null
-        let (found, accounts) = state.withLock { state in
+        let found = state.withLock { state -> StoreResponse? in
             // A simulator that cannot sign has no answer.
             let found = try? self.answer(words[2], request.method, body, of: words[1], &state)
-            return (found, state.accounts.map(\.purchases))
+            // Within the lock: of two changes the later one is told last.
+            if request.method == .post { changed(state.accounts.map(\.purchases)) }
+            return found
         }
-        if request.method == .post { changed(accounts) }
         return found ?? StoreResponse(status: 500)
     }
 

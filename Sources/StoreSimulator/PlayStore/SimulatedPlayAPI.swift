@@ -152,8 +152,8 @@ package final class SimulatedPlayAPI: Sendable {
             let time = entry["voidedTimeMillis"]?.string.flatMap { Int64($0) }
             return time.map { times.contains($0) } ?? false
         }
-        // What it gave itself is a small number.
-        let start = Int(number("token") ?? 0)
+        // What it gave itself is a small number, and not below 0.
+        let start = max(0, Int(number("token") ?? 0))
         let page = found.dropFirst(start).prefix(2)
         // Fits: no more than there are.
         let end = start + page.count

@@ -95,6 +95,18 @@ struct `A scenario` {
         #expect(failures.contains { $0.detail.hasPrefix("tier pro") })
     }
 
+    // the control: in production, what a tester buys is alice's, whom the app names there, too
+    @Test func `of a tester ends otherwise where the sandbox is production`() async throws {
+        let scenario = try Self.scenario("sandbox_beside_production.json")
+        let run = try ScenarioRun(scenario, keys: Self.keys.get())
+        let failures = try await run.run(ScenarioDelivery()) { submission in
+            var changed = submission
+            changed.environment = .production
+            return changed
+        }
+        #expect(failures.contains { $0.detail.hasPrefix("tier plus") })
+    }
+
     // the control: a mapping that says another kind, or forgets an end, is found
     @Test func `finds a planted fault in what messages come to`() async throws {
         var found = 0

@@ -49,6 +49,36 @@ struct `Simulated stores of the command` {
         }
     }
 
+    // A backend is started once stores.json is there.
+    @Test func `are named when all that they name is there`() async throws {
+        try await withScratchDirectory { folder in
+            let (files, stores) = (FileManager.default, folder + "/stores")
+            let expected = stores + "/expect.ndjson"
+            #expect(try await Self.trigger("grace_recovered", stores).code == 1)
+            #expect(files.fileExists(atPath: stores + "/stores.json"))
+            try files.removeItem(atPath: stores + "/stores.json")
+            try files.removeItem(atPath: expected)
+            try files.createDirectory(atPath: expected, withIntermediateDirectories: false)
+            let stopped = try await Self.trigger("grace_recovered", stores)
+            #expect(stopped.code == 73, "\(stopped)")
+            #expect(!files.fileExists(atPath: stores + "/stores.json"))
+        }
+    }
+
+    // Whoever was stopped before all keys were written was refused the folder from then on.
+    @Test func `have all their keys, or are made anew`() async throws {
+        try await withScratchDirectory { folder in
+            let (files, stores) = (FileManager.default, folder + "/stores")
+            try files.createDirectory(atPath: stores, withIntermediateDirectories: false)
+            let (unfinished, key) = (stores + "/keys.unfinished", stores + "/app-store-key.p8")
+            try Data().write(to: URL(filePath: unfinished))
+            try Data("half".utf8).write(to: URL(filePath: key))
+            #expect(try await Self.trigger("grace_recovered", stores).code == 1)
+            #expect(!files.fileExists(atPath: unfinished))
+            #expect(try String(contentsOfFile: key, encoding: .utf8).hasPrefix("-----BEGIN"))
+        }
+    }
+
     // Stores, rule 10: what nobody takes is sent again, as often as a store does
     @Test func `try again, and give up`() async throws {
         try await withScratchDirectory { folder in

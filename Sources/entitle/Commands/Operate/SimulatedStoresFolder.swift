@@ -10,16 +10,20 @@ struct SimulatedStoresFolder {
     let path: String
 
     private static let storesFile = "stores.json"
+    /// Stands in the folder, which was empty, until all keys do.
+    private static let unfinishedFile = "keys.unfinished"
 
-    /// The keys that are there, else new ones, which are written.
+    /// The keys that are there, else new ones, which are written: instead of some that were not all written,
+    /// too.
     ///
     /// - Throws: `OperationFault` for a folder that holds something else.
     func keys(at now: Instant) throws -> SimulatedKeys {
         let names = try DurableFile.names(in: path)
-        if names.isEmpty {
+        if names.isEmpty || names.contains(Self.unfinishedFile) {
             let keys = try ScenarioRun.keys(around: now)
             try make()
             for (name, text) in keys.files { try write(name, text) }
+            DurableFile.remove(path + "/" + Self.unfinishedFile)
             return keys
         }
         do {
@@ -46,15 +50,15 @@ struct SimulatedStoresFolder {
         }
     }
 
-    /// Writes `stores.json` and what it names, the catalog that the scenarios take for granted, and what
-    /// they expect.
+    /// Writes what `stores.json` names, the catalog that the scenarios take for granted, what they expect,
+    /// and `stores.json` last: where it is there, all of it is.
     func write(_ keys: SimulatedKeys, at url: String, _ scenarios: [Scenario]) throws {
         for (name, text) in try keys.trustedFiles() { try write(name, text) }
-        try write(stores: keys.configuration(at: url).description + "\n")
         let catalog = try ScenarioProducts.catalog(policy: scenarios.first?.policy ?? "keep")
         try write("catalog.json", catalog.description + "\n")
         let lines = scenarios.flatMap(\.expectationLines).map { $0.description + "\n" }
         try write("expect.ndjson", lines.joined())
+        try write(stores: keys.configuration(at: url).description + "\n")
     }
 
     /// What `stores.json` says, if it is there.
@@ -69,6 +73,7 @@ struct SimulatedStoresFolder {
     private func make() throws {
         do {
             try DurableFile.makeFolder(path)
+            try DurableFile.make(path + "/" + Self.unfinishedFile)
         } catch {
             throw OperationFault(.cannotCreate, "the folder cannot be made", place: path)
         }

@@ -169,13 +169,19 @@ extension EntitlementService {
         // What waited went with whoever signed out: nothing is known of it.
         guard store.customer == customer else { throw ServiceError(.cancelled) }
         var (restored, waiting) = (0, 0)
+        var refusal: ServiceError?
         for (id, part) in zip(ids, parts) {
             switch await end(of: id) {
-            case .failed(let error): throw error
-            case .done(isRecorded: true): restored += await queue.restored[id] ?? part.count
+            case .failed(let error): refusal = refusal ?? error
+            case .done(isRecorded: true):
+                // Gone without it: its customer signed out, and in again.
+                guard let count = await queue.restored[id] else { throw ServiceError(.cancelled) }
+                restored += count
             default: waiting += part.count
             }
         }
+        await queue.forgetRefused(ids)
+        if let refusal { throw refusal }
         return waiting > 0 ? .waiting(waiting) : .restored(restored)
     }
 

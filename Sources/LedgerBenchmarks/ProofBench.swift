@@ -58,7 +58,7 @@ struct ProofBench {
         return rows
     }
 
-    /// Verifies proofs as whoever gets them does; throws `NoteFault` where one does not hold.
+    /// Verifies proofs as whoever gets them does; throws where one does not hold.
     private static func requireHold(
         _ standing: [InclusionProofFile],
         _ extending: [ConsistencyProofFile],

@@ -83,6 +83,9 @@ struct QueuedCall: Sendable, Hashable {
         if case .restore = task { true } else { false }
     }
 
+    /// Whether it is a restore that was refused as a whole, which says nothing of what it hands in.
+    var isRefusedRestore: Bool { isRestore && phase == .refused }
+
     /// Whether it tells what happened in a purchase flow.
     var isFlow: Bool {
         if case .flow = task { true } else { false }

@@ -77,7 +77,7 @@ actor SyncQueue {
 
     /// Ids of transactions that can never count; a restore that was refused as a whole says nothing of each.
     var refused: Set<Name> {
-        let claims = calls.filter { $0.phase == .refused && !$0.isRestore }
+        let claims = calls.filter { $0.phase == .refused && !$0.isRefusedRestore }
         return Set(texts: claims.flatMap(\.transactions).map(\.id))
             .union(calls.flatMap(\.refusedItems))
     }
@@ -108,7 +108,7 @@ extension SyncQueue {
             guard let bytes = read else { return }
             let file = QueueFile(bytes)
             // What another customer left is never sent in this one's name, and opens nothing (row CL5).
-            let own = file.calls.filter { $0.customer == customer }
+            let own = file.calls.filter { $0.customer == customer && !$0.isRefusedRestore }
             met.formUnion(Set(texts: file.calls.map(\.id)))
             calls = own + calls.filter { isNew($0, in: file) }
             (spentLines, isTorn) = (file.spentLines, file.isTorn || file.isDamaged)
@@ -222,6 +222,12 @@ extension SyncQueue {
         calls[place].phase = .waiting
         (calls[place].attempts, calls[place].notBefore) = (0, nil)
         write(calls[place].state)
+    }
+
+    /// Takes away restores that were refused as a whole, once their end is told: they hold all that an account
+    /// has, and say nothing of any of it.
+    func forgetRefused(_ ids: [String]) {
+        for call in calls where call.isRefusedRestore && ids.holds(call.id) { remove(call) }
     }
 
     /// Takes a call away, unless it is gone: of a customer who was switched no file says anything (row CL5).

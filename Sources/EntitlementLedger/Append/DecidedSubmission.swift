@@ -57,11 +57,13 @@ extension Appender {
         behind earlier: BatchLinks?
     ) throws -> [DecidedSubmission] {
         guard let earlier, links.isOvertaken(by: earlier) else { return submissions }
-        let batch = BatchLinks()
+        let linking = submissions.filter { !$0.proposal.submission.links.isEmpty }
+        links.forget(linking.compactMap { $0.decision.submission?.signal })
         return try submissions.map { decided in
             let proposal = decided.proposal
             guard !proposal.submission.links.isEmpty else { return decided }
-            return try decide(proposal.submission, recordedAt: proposal.recordedAt, in: batch)
+            // Into the same: whoever is decided beside it is held against it.
+            return try decide(proposal.submission, recordedAt: proposal.recordedAt, in: links)
         }
     }
 }

@@ -57,8 +57,8 @@ package protocol ClusterContents: Sendable {
     /// The signed checkpoints of so many events and more, ascending by size.
     func checkpoints(from size: UInt64) throws -> [(size: UInt64, note: String)]
 
-    /// Keeps a signed checkpoint for every node, durably, in place of one of that size that says no more: what
-    /// witnesses signed stays.
+    /// Keeps a signed checkpoint for every node, durably, in place of a note of that size that is no longer than
+    /// it: what witnesses added stays.
     func keep(checkpoint size: UInt64, note: String) throws
 
     /// What nodes hold in common beside log and vault, such as the digests of API keys; nil: nothing of

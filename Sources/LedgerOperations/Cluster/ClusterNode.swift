@@ -177,7 +177,14 @@ package final class ClusterNode: Sendable {
     @discardableResult
     func copy() throws -> (row: JournalRow, readAt: Int64, isWhole: Bool) {
         let readAt = now
-        let page = try follower.read()
+        let page: JournalPage
+        do {
+            page = try follower.read()
+        } catch let fault as JournalFault where fault.code == .otherHistory {
+            // It answered, with what this node cannot follow.
+            state.withLock { $0.heardAt = readAt }
+            throw fault
+        }
         state.withLock { $0.heardAt = readAt }
         if page.row.end.generation != open.directory.vault.generation {
             // What the page holds of the vault is sealed under keys that are not here yet.

@@ -116,6 +116,43 @@ struct `A restore on a device` {
         await service.stop()
     }
 
+    // row CL5: nobody who signs in anew is told of what went with them
+    @Test func `during which somebody signs out and in again was cancelled`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.shop.tell(.verified(sampleTransaction()))
+        #expect(await eventually { setup.shop.finished.count == 1 })
+        let customer = try #require(service.store.customer)
+        setup.server.hold("/restore")
+        let restored = Task { try await service.restore() }
+        #expect(await eventually { setup.server.heldCount == 1 })
+        let signedOut = Task { await service.switchCustomer(to: nil) }
+        #expect(await eventually { service.store.customer == nil })
+        let signedIn = Task { await service.switchCustomer(to: customer) }
+        #expect(await eventually { service.store.customer == customer })
+        setup.server.isAway = true
+        setup.server.release()
+        await #expect(throws: ServiceError(.cancelled)) { try await restored.value }
+        _ = await (signedOut.value, signedIn.value)
+        await service.stop()
+    }
+
+    // Each tap on Restore would keep all that the account holds once more.
+    @Test func `that is refused as a whole leaves nothing in the queue`() async throws {
+        let setup = ServiceSetup()
+        setup.shop.tell(.verified(sampleTransaction()))
+        await setup.shop.finish(sampleTransaction())
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/restore", ScriptedServer.problem(.malformed))
+        for _ in 0..<3 {
+            await #expect(throws: ServiceError.self) { try await service.restore() }
+            #expect(await !service.queue.calls.contains(where: \.isRestore))
+        }
+        await service.stop()
+    }
+
     // row 3.4: what nothing is known of is open until it is refused itself
     @Test(arguments: [true, false])
     func `closes what it was refused for, and nothing where it was refused as a whole`(

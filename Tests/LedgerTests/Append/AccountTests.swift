@@ -219,6 +219,72 @@ struct `An account that a store names` {
         }
     }
 
+    // C2: and what is decided anew is held against the next one, too
+    @Test func `is linked anew behind a batch that was decided anew`() async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let appender = try scratch.ledger.appender
+            let links = [BatchLinks(), BatchLinks(), BatchLinks()]
+            func decided(_ transaction: Int, _ customer: CustomerID) throws -> DecidedSubmission {
+                try appender.decide(
+                    Self.linked(transaction, to: customer),
+                    recordedAt: nil,
+                    in: links[transaction - 2]
+                )
+            }
+            _ = try appender.record(Self.linked(1, to: "ann"))
+            let (first, second) = (try decided(2, "bob"), try decided(3, "ann"))
+            _ = try appender.record([first])
+            let third = try decided(4, "bob")
+            for (number, submission) in [(1, second), (2, third)] {
+                _ = try appender.record(
+                    appender.decided(
+                        [submission],
+                        with: links[number],
+                        behind: links[number - 1]
+                    )
+                )
+            }
+            #expect(
+                try Self.links(scratch.ledger) == [
+                    "customer/ann", "customer/bob", "customer/ann", "customer/bob",
+                ]
+            )
+        }
+    }
+
+    // What the earlier batch recorded before the later one looked is no reason to decide anew.
+    @Test func `is not overtaken by what it has seen`() async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let appender = try scratch.ledger.appender
+            let (earlier, later) = (BatchLinks(), BatchLinks())
+            let first = try appender.decide(
+                Self.linked(1, to: "ann"),
+                recordedAt: nil,
+                in: earlier
+            )
+            _ = try appender.record([first])
+            _ = try appender.decide(Self.linked(2, to: "ann"), recordedAt: nil, in: later)
+            #expect(!later.isOvertaken(by: earlier))
+        }
+    }
+
+    // E1: what is handed in twice under one id is recorded once, and so are its links
+    @Test(arguments: [true, false])
+    func `is linked although a repeat said it before`(_ isBatch: Bool) async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let ledger = scratch.ledger
+            let signals = [
+                Self.linked(1, to: "ann"), Self.linked(1, to: "bob"), Self.linked(2, to: "bob"),
+            ]
+            if isBatch {
+                _ = try ledger.appender.record(signals)
+            } else {
+                for signal in signals { _ = try ledger.appender.record(signal) }
+            }
+            #expect(try Self.links(ledger) == ["customer/ann", "customer/bob"])
+        }
+    }
+
     // C2: a link that would close a circle counts no more in a batch than in the log
     @Test(arguments: [true, false])
     func `is linked where a circle was passed over before`(_ isBatch: Bool) async throws {

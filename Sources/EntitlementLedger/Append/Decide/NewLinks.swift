@@ -55,7 +55,8 @@ struct NewLinks {
         if batch.customer(of: alias) == customer { return true }
         let (way, other) = (try self.way(from: alias), try self.way(from: customer))
         guard way.last == other.last else { return false }
-        batch.rely(on: way + other)
+        batch.rely(on: way)
+        batch.rely(on: other)
         return true
     }
 

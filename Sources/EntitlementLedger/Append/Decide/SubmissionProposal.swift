@@ -41,7 +41,12 @@ struct SubmissionProposal: Proposal, Sendable {
             recordedAt: recordedAt,
             resolver: resolver
         )
-        if case .value = decided { try new?.noteSealed(links, in: submission.environment) }
+        if case .value(let sealed) = decided, submission.nature != .request || new != nil,
+            // The links of a repeat are not recorded.
+            batch?.add(sealed.signal) ?? true
+        {
+            try new?.noteSealed(links, in: submission.environment)
+        }
         return Decision(decided)
     }
 

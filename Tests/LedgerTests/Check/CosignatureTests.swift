@@ -2,6 +2,7 @@ import Crypto
 import Dispatch
 import EntitlementLedger
 import EventLog
+import Foundation
 import Testing
 
 /// What witnesses sign is added to the checkpoint that they saw.
@@ -33,17 +34,28 @@ struct `What a witness signs` {
             let keys = witnesses.map(\.verifierKey)
             let (second, otherEnds) = (DispatchGroup(), DispatchSemaphore(value: 0))
             log.beforeCheckpoint {
-                DispatchQueue.global().async(group: second) {
+                second.enter()
+                Thread.detachNewThread {
                     #expect(throws: Never.self) {
                         try prover.addCosignatures(notes[1], of: keys)
                     }
                     otherEnds.signal()
+                    second.leave()
                 }
                 // Where nothing held it back it would be through long before, and be lost.
-                _ = otherEnds.wait(timeout: .now() + .milliseconds(300))
+                _ = otherEnds.wait(timeout: .now() + .seconds(2))
             }
-            _ = try prover.addCosignatures(notes[0], of: keys)
-            second.wait()
+            try await withCheckedThrowingContinuation { continuation in
+                // No thread that tests share waits.
+                Thread.detachNewThread {
+                    continuation.resume(
+                        with: Result { _ = try prover.addCosignatures(notes[0], of: keys) }
+                    )
+                }
+            }
+            await withCheckedContinuation { continuation in
+                second.notify(queue: .global()) { continuation.resume() }
+            }
             let kept = try SignedNote.parse(#require(try prover.checkpointNote()))
             #expect(try kept.verified(by: keys).keys == keys)
             try ledger.close()

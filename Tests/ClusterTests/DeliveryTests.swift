@@ -185,14 +185,7 @@ extension `A cluster's journal in PostgreSQL` {
     }
 
     @Test func `finds out what became of a write whose answer is lost`() async throws {
-        try await withTelling { first, second, journal in
-            let lossy = LossyDeliveries(journal)
-            try first.share.leave()
-            first.webhooks.close()
-            let first = try TellingMachine(first.machine, at: first.path, in: lossy)
-            defer { first.webhooks.close() }
-            try first.share.lead(in: first.term)
-            _ = try first.add("a")
+        try await withLossy { first, second, lossy, _ in
             #expect(try first.machine.grant(0).isAppended)
             try first.look()
             lossy.loseOne()
@@ -334,6 +327,23 @@ extension `A cluster's journal in PostgreSQL` {
             defer { for one in telling { one.webhooks.close() } }
             try telling[0].share.lead(in: telling[0].term)
             try await body(telling[0], telling[1], journal)
+        }
+    }
+
+    /// Lends a machine that tells over a database which may be away, one that follows, and what they hold in common.
+    func withLossy(
+        _ body: (TellingMachine, TellingMachine, LossyDeliveries, PostgresDeliveries) async throws
+            -> Void
+    ) async throws {
+        try await withTelling { first, second, journal in
+            let lossy = LossyDeliveries(journal)
+            try first.share.leave()
+            first.webhooks.close()
+            let first = try TellingMachine(first.machine, at: first.path, in: lossy)
+            defer { first.webhooks.close() }
+            try first.share.lead(in: first.term)
+            _ = try first.add("a")
+            try await body(first, second, lossy, journal)
         }
     }
 }

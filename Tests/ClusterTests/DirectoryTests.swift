@@ -63,13 +63,7 @@ extension `A cluster's journal in PostgreSQL` {
             let node = try SealedLedger(opening: folder + "/b")
             try same(node, source)
             // Who leads over the one is followed by the other, new names with their keys.
-            var randomness = RandomSource.system
-            let (end, leadership) = try journal.take(
-                over: try journal.row().lease,
-                as: LeaderID(using: &randomness),
-                node: "a",
-                address: ""
-            ).committed()
+            let (end, leadership) = try journal.take()
             let leader = try LeaderLog(
                 journal,
                 over: source.opened.log,
@@ -164,13 +158,7 @@ extension `A cluster's journal in PostgreSQL` {
                 allowsAsynchronous: false
             )
             let journal = PostgresJournal(PostgresServers.place(), schema: schema)
-            var randomness = RandomSource.system
-            let (end, leadership) = try journal.take(
-                over: try journal.row().lease,
-                as: LeaderID(using: &randomness),
-                node: "a",
-                address: ""
-            ).committed()
+            let (end, leadership) = try journal.take()
             let leader = try LeaderLog(
                 journal,
                 over: source.opened.log,

@@ -7,13 +7,7 @@ extension `A cluster's journal in PostgreSQL` {
     @Test func `is led by a log and followed by another, event for event`() async throws {
         let cluster = try ScratchCluster()
         let (led, copy) = (MemoryLog(), MemoryLog())
-        let leader = try LeaderLog(
-            cluster.journal,
-            over: led,
-            as: cluster.leadership,
-            from: cluster.end,
-            randomness: .system
-        )
+        let leader = try cluster.leader(over: led)
         let reader = cluster.other(patience: 60_000)
         let follower = LogFollower(reader, into: copy, vaultPosition: 0)
         let sample = SampleBatches([1, 255, 1, 300, 2])
@@ -45,13 +39,7 @@ extension `A cluster's journal in PostgreSQL` {
     @Test func `is followed by the word of who leads alone`() throws {
         let cluster = try ScratchCluster()
         let (led, copy) = (MemoryLog(), MemoryLog())
-        let leader = try LeaderLog(
-            cluster.journal,
-            over: led,
-            as: cluster.leadership,
-            from: cluster.end,
-            randomness: .system
-        )
+        let leader = try cluster.leader(over: led)
         _ = try leader.append(SampleBatches([2]).batches[0])
         let follower = LogFollower(cluster.journal, into: copy, vaultPosition: 0)
         let reader = cluster.other(patience: 60_000)
@@ -73,13 +61,7 @@ extension `A cluster's journal in PostgreSQL` {
     @Test func `what a witness signed stands at every node`() throws {
         let cluster = try ScratchCluster()
         let (led, copy) = (MemoryLog(), MemoryLog())
-        let leader = try LeaderLog(
-            cluster.journal,
-            over: led,
-            as: cluster.leadership,
-            from: cluster.end,
-            randomness: .system
-        )
+        let leader = try cluster.leader(over: led)
         let leading = NodeLog(named: "a", over: led, keepingIn: cluster.journal) {}
         leading.lead(by: leader)
         _ = try leading.append(SampleBatches([2]).batches[0])
@@ -104,13 +86,7 @@ extension `A cluster's journal in PostgreSQL` {
         let cluster = try ScratchCluster()
         let sample = SampleBatches([1, 1])
         let own = MemoryLog()
-        let leader = try LeaderLog(
-            cluster.journal,
-            over: own,
-            as: cluster.leadership,
-            from: cluster.end,
-            randomness: .system
-        )
+        let leader = try cluster.leader(over: own)
         _ = try leader.append(sample.batches[0])
         var randomness = RandomSource.system
         let other = LeaderID(using: &randomness)

@@ -58,13 +58,7 @@ extension `A cluster's journal in PostgreSQL` {
         let cluster = try ScratchCluster()
         let sample = SampleBatches([1, 1])
         let own = MemoryLog()
-        let leader = try LeaderLog(
-            cluster.journal,
-            over: own,
-            as: cluster.leadership,
-            from: cluster.end,
-            randomness: .system
-        )
+        let leader = try cluster.leader(over: own)
         _ = try leader.append(sample.batches[0])
         leader.resign()
         #expect(!leader.isLeading)

@@ -57,21 +57,4 @@ extension `A cluster's journal in PostgreSQL` {
         let found = (0..<count).map { _ in [UInt8](repeating: mark, count: 2048) }
         try teller.webhooks.store.note(nil, looks: [], found, at: 0)
     }
-
-    /// Lends a machine that tells over a database which may be away, one that follows, and what they hold in common.
-    private func withLossy(
-        _ body: (TellingMachine, TellingMachine, LossyDeliveries, PostgresDeliveries) async throws
-            -> Void
-    ) async throws {
-        try await withTelling { first, second, journal in
-            let lossy = LossyDeliveries(journal)
-            try first.share.leave()
-            first.webhooks.close()
-            let first = try TellingMachine(first.machine, at: first.path, in: lossy)
-            defer { first.webhooks.close() }
-            try first.share.lead(in: first.term)
-            _ = try first.add("a")
-            try await body(first, second, lossy, journal)
-        }
-    }
 }

@@ -297,17 +297,7 @@ struct `The ledger keeps its promise` {
         _ = try log.append(decision.batch)
         try await withScratchDirectory { folder -> Void in
             let fault = #expect(throws: DecodingFault.self) {
-                try Ledger(
-                    identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-                    log: log,
-                    vault: MemoryVault(randomness: .system),
-                    options: Ledger.Options(
-                        viewsPath: folder,
-                        bootID: "test",
-                        isReadOnly: false,
-                        clock: { Sample.newYear }
-                    )
-                )
+                try Ledger(over: log, viewsIn: folder)
             }
             #expect(fault?.isNewer == true)
         }

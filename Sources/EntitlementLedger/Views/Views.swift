@@ -267,8 +267,8 @@ final class Views: LogIndex {
         }
         let end = moving.end
         guard let tables, let generation, tables.size < end else { return }
-        var postings = moving.postings[0]
-        for more in moving.postings.dropFirst() { postings.append(more) }
+        var postings = Postings(reservingFor: 0)
+        for part in moving.postings { postings.append(part) }
         postings.sort()
         let position = try viewPosition(end, bootID: bootID)
         let extended: IndexTables

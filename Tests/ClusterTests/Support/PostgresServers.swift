@@ -132,14 +132,12 @@ struct ScratchCluster {
         var limits = PostgresJournal.Limits()
         limits.changeMilliseconds = patience
         journal = PostgresJournal(PostgresServers.place(), schema: schema, limits: limits)
-        var randomness = RandomSource.system
-        let outcome = journal.take(
-            over: try journal.row().lease,
-            as: LeaderID(using: &randomness),
-            node: "a",
-            address: "https://a"
-        )
-        (end, leadership) = try outcome.committed()
+        (end, leadership) = try journal.take()
+    }
+
+    /// What its tests lead by, over a log of their own.
+    func leader(over log: any LogStorage) throws -> LeaderLog {
+        try LeaderLog(journal, over: log, as: leadership, from: end, randomness: .system)
     }
 
     /// Another node's view of it, with its own patience.
@@ -147,6 +145,19 @@ struct ScratchCluster {
         var limits = PostgresJournal.Limits()
         limits.changeMilliseconds = patience
         return PostgresJournal(PostgresServers.place(user: user), schema: schema, limits: limits)
+    }
+}
+
+extension PostgresJournal {
+    /// Takes the lease as it stands.
+    func take() throws -> (JournalEnd, Leadership) {
+        var randomness = RandomSource.system
+        return try take(
+            over: row().lease,
+            as: LeaderID(using: &randomness),
+            node: "a",
+            address: "https://a"
+        ).committed()
     }
 }
 

@@ -35,17 +35,7 @@ struct `A ledger that many threads use` {
     @Test func `commits the requests of those who wait together`() async throws {
         try await withScratchDirectory { folder in
             let log = HeldLog()
-            let ledger = try Ledger(
-                identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-                log: log,
-                vault: MemoryVault(randomness: .system),
-                options: Ledger.Options(
-                    viewsPath: folder,
-                    bootID: "test",
-                    isReadOnly: false,
-                    clock: { Sample.newYear }
-                )
-            )
+            let ledger = try Ledger(over: log, viewsIn: folder)
             let count = 64
             let started = Atomic(0)
             log.hold(until: { started.load(ordering: .sequentiallyConsistent) == count })
@@ -71,17 +61,7 @@ struct `A ledger that many threads use` {
     @Test func `tells each of a group that its commit failed`() async throws {
         try await withScratchDirectory { folder in
             let log = HeldLog()
-            let ledger = try Ledger(
-                identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-                log: log,
-                vault: MemoryVault(randomness: .system),
-                options: Ledger.Options(
-                    viewsPath: folder,
-                    bootID: "test",
-                    isReadOnly: false,
-                    clock: { Sample.newYear }
-                )
-            )
+            let ledger = try Ledger(over: log, viewsIn: folder)
             log.fail(true)
             let failures = try Concurrently.run(16) { index in
                 do {

@@ -7,24 +7,10 @@ import Testing
 
 /// What witnesses sign is added to the checkpoint that they saw.
 struct `What a witness signs` {
-    private static func ledger(over log: HeldLog, _ folder: String) throws -> Ledger {
-        try Ledger(
-            identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-            log: log,
-            vault: MemoryVault(randomness: .system),
-            options: Ledger.Options(
-                viewsPath: folder,
-                bootID: "test",
-                isReadOnly: false,
-                clock: { Sample.newYear }
-            )
-        )
-    }
-
     @Test func `stays where another one signs at the same time`() async throws {
         try await withScratchDirectory { folder in
             let log = HeldLog()
-            let ledger = try Self.ledger(over: log, folder)
+            let ledger = try Ledger(over: log, viewsIn: folder)
             let prover = ledger.prover
             let text = try SignedNote.parse(prover.checkpoint()).text
             let witnesses = try ["one.example", "two.example"].map {

@@ -21,7 +21,6 @@ extension OpenLedger {
         // A copy of a cluster stays one, whatever comes of it.
         let isNew = !LedgerDirectory.isNode(at: path)
         let prepared = try DurableFile.read(place)
-        var isMarked = false
         do {
             return try directory.load(
                 into: begin(),
@@ -31,14 +30,11 @@ extension OpenLedger {
                 // First how it goes on: one that is stopped from here on is served as it is where the
                 // database holds the ledger, and made again with --from where it does not.
                 beforeItStands: {
-                    isMarked = true
                     try file.write(toLedgerAt: path)
                     try LedgerDirectory.markNode(at: path)
                 }
             )
-        } catch let fault as JournalFault
-            where isNew && isMarked && fault.code != .unavailable
-        {
+        } catch let fault as JournalFault where isNew && fault.code != .unavailable {
             try LedgerDirectory.unmarkNode(at: path)
             if let prepared {
                 try DurableFile.replace(place, with: prepared)

@@ -27,6 +27,9 @@ struct IdentifierWatch: ScheduledJob {
                     return .ended
                 }
             }
+        } catch is CancellationError {
+            // The server stops, maybe before it came to run.
+            return .ended
         } catch {
             service.logger.error(
                 "ids of transactions could not be read for the search",

@@ -19,6 +19,9 @@ struct QuarantineWatch: ScheduledJob {
                 try ImportQuarantine.destroyOld(ofLedgerAt: directory, at: clock())
             }
             return isDone ? .done : .postponed(.seconds(3600))
+        } catch is CancellationError {
+            // The server stops, maybe before it came to run.
+            return .ended
         } catch {
             service.logger.error(
                 "what imports refused long ago could not be destroyed",

@@ -73,6 +73,26 @@ struct `A job` {
         }
     }
 
+    @Test func `that the server's end cuts short has not failed`() async throws {
+        try await TestServer.with { server in
+            let service = server.service
+            let jobs: [any ScheduledJob] = [
+                IdentifierWatch(service: service),
+                QuarantineWatch(service: service, directory: "no ledger"),
+            ]
+            for job in jobs {
+                let ended = Task {
+                    while !Task.isCancelled { await Task.yield() }
+                    var job = job
+                    return await job.run()
+                }
+                ended.cancel()
+                #expect(await ended.value == .ended, "\(job.job)")
+            }
+            #expect(!server.log.all.contains { $0.contains(#""level":"error""#) })
+        }
+    }
+
     /// A job that notes when it ran, and ends each run as it is told.
     private struct Noted: ScheduledJob {
         let job: JobBoard.Job

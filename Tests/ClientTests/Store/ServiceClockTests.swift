@@ -161,8 +161,29 @@ struct `A wrong clock` {
         await again.stop()
     }
 
+    // rows Z17, 3.4: put right by the server's answer, while the purchase itself still waits
+    @Test func `that is put right closes nothing that was just bought`() async throws {
+        let (setup, device) = (ServiceSetup(), Device(hasUptime: true))
+        device.held.pass(to: noon.plus(days: -8))
+        setup.server.isAway = true
+        let service = Self.service(setup, device)
+        await service.start()
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        setup.server.isAway = false
+        setup.server.answer("/purchases", ScriptedServer.problem(.busy))
+        #expect(await service.retry() == .refreshed(noon))
+        let decision = service.gate.decision("export")
+        #expect(decision.source == .provisional && decision.until == noon.plus(days: 7))
+        // The control: a week later nobody has confirmed it.
+        setup.server.isAway = true
+        device.pass(days: 7)
+        #expect(!service.gate.isOpen("export"))
+        await service.stop()
+    }
+
     // row Z17
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(60)))
     func `that is set back while somebody waits makes nobody wait longer`() async throws {
         let readings = Mutex(0)
         let time = ClientTime(date: {

@@ -35,7 +35,7 @@ struct `An alert` {
         server.log.all.count { $0.contains(words) }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(60)))
     func `is told once when it begins and once when it is over, to whoever asks for it`()
         async throws
     {

@@ -151,6 +151,7 @@ struct Pipeline: Sendable {
         // Fits: a log's size has 64 bits.
         case .appended(let first, _): .value(first..<first + UInt64(submission.records.count))
         case .duplicate, .stale: nil
+        case .idTaken(let sequence): .refused(.conflict(in: "id", with: sequence))
         case .recordedTimeBeforeLast:
             .refused(
                 Refusal(.recordedTime, "recordedtime", "lies before the ledger's last event")

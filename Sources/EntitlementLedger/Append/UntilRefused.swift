@@ -36,13 +36,15 @@ struct UntilRefused {
 
     private mutating func mayBeRefused(_ submission: DecidedSubmission) throws -> Bool {
         guard let sealed = submission.decision.submission else { return submission.refusal != nil }
-        let isRepeat = waitingSignals.contains(sealed.signal)
+        let isRequest = submission.proposal.submission.nature == .request
+        // E1: of a request each event's id may be taken.
+        let decisive = isRequest ? sealed.records[...] : sealed.records.prefix(1)
+        let isRepeat = decisive.contains { waitingSignals.contains($0.signal) }
         // A repeat may name any event of theirs.
         for record in sealed.records { waitingSignals.insert(record.signal) }
         if isRepeat { return true }
-        // It was decided ahead: its id may stand by now, and then other content is a conflict (E1).
-        if submission.proposal.submission.nature == .request,
-            try pipeline.sequence(of: sealed.signal) != nil
+        // It was decided ahead: an id of it may stand by now, and then other content is a conflict (E1).
+        if isRequest, try decisive.contains(where: { try pipeline.sequence(of: $0.signal) != nil })
         {
             return true
         }

@@ -106,7 +106,7 @@ extension EventData {
                 let path = "data." + (text.string(name) ?? "")
                 throw InputFault(.unknownField, path, "not a field of \(kind.name)")
             }
-            let value = try field.value(value, of: text, subject: subject)
+            let value = try field.value(value, of: text, kind, subject: subject)
             entries.append(EventData.Entry(field: field, value: value))
         }
         let data = EventData(kind: kind, entries: entries)

@@ -107,10 +107,17 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         }
     }
 
-    /// What values of this field look like in events about a kind of subject: an alias is another
-    /// name of the subject.
-    package func shape(about subject: Subject.Kind) -> FieldShape {
-        self == .alias && subject == .customer ? .identifier : shape
+    /// What values of this field look like in events of a kind about a kind of subject: an alias is
+    /// another name of the subject, and what was given back is no less than nothing.
+    ///
+    /// What is recorded is held against `shape`: earlier programs took any price.
+    package func shape(in kind: EventKind, about subject: Subject.Kind) -> FieldShape {
+        switch (self, kind) {
+        case (.alias, _) where subject == .customer: .identifier
+        case (.priceMicros, .revocationRefunded), (.priceMicros, .revocationRevoked):
+            .integer(0...FieldShape.largestPrice)
+        default: shape
+        }
     }
 
     /// What a value is, where neither the name nor the shape says it.

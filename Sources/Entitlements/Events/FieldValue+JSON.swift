@@ -7,9 +7,10 @@ extension Field {
     func value(
         _ node: Int,
         of json: JSONText,
+        _ kind: EventKind,
         subject: Subject.Kind
     ) throws(InputFault) -> FieldValue {
-        switch shape(about: subject) {
+        switch shape(in: kind, about: subject) {
         case .identifier: .text(try text(node, json, upTo: Identifier.byteLimit))
         case .name: .text(try text(node, json, upTo: FieldShape.nameByteLimit))
         case .code: .text(try code(node, json))

@@ -64,6 +64,15 @@ package struct GroupDecision {
         if !closed.isEmpty, submission.names(oneOf: closed) {
             return .stale
         }
+        // E1: its first event would stand, and readers pass over the later one.
+        if submission.isRequest {
+            for record in submission.records.dropFirst() {
+                let signal = record.signal
+                if let taken = try signals[signal] ?? index.sequence(of: signal) {
+                    return .idTaken(at: taken)
+                }
+            }
+        }
         for expected in submission.expectations {
             let last =
                 try lastSequences[expected.stream] ?? index.lastSequence(of: expected.stream)

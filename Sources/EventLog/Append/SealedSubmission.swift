@@ -16,6 +16,8 @@ package final class SealedSubmission: Sendable {
     ///
     /// If it is known already, the submission is decided again.
     package let request: SignalDigest?
+    /// Whether its events are a request, under none of whose ids something else may stand (E1).
+    package let isRequest: Bool
     /// What the caller read and decided by (E4).
     package let expectations: [Expectation]
     /// T3 to keep, for an import that preserves it; nil: the clock.
@@ -44,6 +46,7 @@ package final class SealedSubmission: Sendable {
         evidenceStreams: [UInt64] = [],
         sharedParts: [(digest: Digest, bytes: [UInt8])] = [],
         request: SignalDigest? = nil,
+        isRequest: Bool = false,
         expectations: [Expectation] = [],
         recordedAt: Int64? = nil,
         surrenders: UInt64 = 0
@@ -54,6 +57,7 @@ package final class SealedSubmission: Sendable {
         self.evidenceStreams = evidenceStreams
         self.sharedParts = sharedParts
         self.request = request
+        self.isRequest = isRequest
         self.expectations = expectations
         self.recordedAt = recordedAt
         self.surrenders = surrenders
@@ -68,6 +72,7 @@ package final class SealedSubmission: Sendable {
             evidenceStreams: evidenceStreams,
             sharedParts: sharedParts,
             request: request,
+            isRequest: isRequest,
             expectations: expectations,
             recordedAt: recordedAt,
             surrenders: surrenders
@@ -107,6 +112,8 @@ package enum AppendOutcome: Sendable, Equatable {
     case appended(first: UInt64, recordedAt: Int64)
     /// Its signal was recorded before, at this sequence (E1).
     case duplicate(of: UInt64)
+    /// The id of a later event of the request is that of another one, at this sequence (E1).
+    case idTaken(at: UInt64)
     /// What it relied on has changed: a stream moved on or was erased, or its request is known by now.
     /// Decide again.
     case stale

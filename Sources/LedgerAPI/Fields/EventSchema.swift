@@ -83,13 +83,14 @@ enum EventSchema {
         ])
     }
 
-    /// The fields of a kind; an alias has the shape of its subject's names.
+    /// The fields of a kind; some have a shape of their own in it.
     private static func data(of kind: EventKind) -> JSONValue {
         let shape = kind.shape
         let fields = kind.isLedgerOnly ? [] : shape.required + shape.optional
         return Shape.object(
             fields.map { field in
-                let own = shape.subjects.map { field.shape(about: $0) }.first { $0 != field.shape }
+                let own = shape.subjects.map { field.shape(in: kind, about: $0) }
+                    .first { $0 != field.shape }
                 return Shape.Member(
                     field.name,
                     own.map { .field($0) } ?? definition(field.name),

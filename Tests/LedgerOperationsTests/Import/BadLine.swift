@@ -57,6 +57,15 @@ struct BadLine: Sendable, CustomTestStringConvertible {
             path: "subject"
         ),
         BadLine(
+            name: "less than nothing given back",
+            line: event(
+                #"{"transactionId":"t","priceMicros":-1,"currencyCode":"EUR"}"#,
+                type: "revocation.refunded"
+            ),
+            code: "out_of_range",
+            path: "data.priceMicros"
+        ),
+        BadLine(
             name: "no subject",
             line: event(extended, subject: "nobody"),
             code: "invalid_value",

@@ -42,9 +42,10 @@ struct `The pipeline` {
     }
 
     // E1: of what is handed in with it every event's id counts, not the first alone
-    @Test func `records nothing behind another content under a later id of the batch`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `records nothing behind another content under a later id of the batch`(
+        _ isBefore: Bool
+    ) async throws {
         try await ScratchLedger.with { scratch in
             func draft(_ id: String) throws -> EventDraft {
                 try Sample.event(id, "sync.completed", "store/app_store").draft
@@ -56,19 +57,22 @@ struct `The pipeline` {
                 nature: .request,
                 drafts: [try draft("x"), try draft("x")]
             )
-            let other = try Sample.event(
-                "x#2",
-                "sync.completed",
-                "store/app_store",
-                time: Sample.day(3)
+            let other = Submission(
+                event: try Sample.event(
+                    "x#2",
+                    "sync.completed",
+                    "store/app_store",
+                    time: Sample.day(3)
+                )
             )
-            let receipts = try scratch.ledger.appender.recordUntilRefused([
-                first, Submission(event: other),
-                Submission(event: try Sample.event("y", "sync.completed", "store/app_store")),
-            ])
+            let next = try Sample.event("y", "sync.completed", "store/app_store")
+            let receipts = try scratch.ledger.appender.recordUntilRefused(
+                (isBefore ? [other, first] : [first, other]) + [Submission(event: next)]
+            )
+            let count = isBefore ? 1 : 2
             #expect(receipts.count == 2)
-            #expect(receipts[0] == .appended(first: 0, count: 2))
-            #expect(try scratch.ledger.questions.size() == 2)
+            #expect(receipts[0] == .appended(first: 0, count: count))
+            #expect(try scratch.ledger.questions.size() == UInt64(count))
         }
     }
 }

@@ -162,6 +162,35 @@ struct `A transfer or release by support` {
         }
     }
 
+    // E1: the note would stand, and nobody would read the claim or release behind it
+    @Test func `is a conflict where the id of its second event is taken`() async throws {
+        try await Self.withOwner { scratch in
+            let ledger = scratch.ledger
+            let taken = try ledger.questions.size()
+            _ = try ledger.appender.link("phone", to: "ann", Self.request("k#2"))
+            let outcomes = [
+                try ledger.appender.transfer(
+                    Self.purchase,
+                    to: "bob",
+                    reason: Self.reason,
+                    Self.request("k")
+                ),
+                try ledger.appender.release(
+                    Self.purchase,
+                    reason: Self.reason,
+                    Self.request("k")
+                ),
+            ]
+            for outcome in outcomes {
+                #expect(Self.refusal(outcome)?.code == .conflict)
+                #expect(Self.refusal(outcome)?.path == "id")
+                #expect(outcome.formerOwner == nil)
+            }
+            #expect(try ledger.questions.size() == taken + 1)
+            #expect(try Self.owners(scratch) == ["ann"])
+        }
+    }
+
     // E1, C2: to whom it belongs already, under any name, and from nobody
     @Test func `that changes nothing records nothing`() async throws {
         try await Self.withOwner { scratch in

@@ -394,6 +394,7 @@ extension SealedSubmission {
             evidenceStreams: evidenceStreams,
             sharedParts: sharedParts,
             request: request,
+            isRequest: isRequest,
             recordedAt: recordedAt
         )
     }

@@ -132,7 +132,11 @@ extension Decision where Outcome == OwnerOutcome {
         case .settled(let receipt), .unchanged(let receipt, _):
             self = .settled(OwnerOutcome(receipt))
         case .sealed(let submission, let outcome):
-            self = .sealed(submission) { OwnerOutcome(try outcome($0), from: owner) }
+            self = .sealed(submission) { appended in
+                let receipt = try outcome(appended)
+                guard case .appended = receipt else { return OwnerOutcome(receipt) }
+                return OwnerOutcome(receipt, from: owner)
+            }
         }
     }
 }

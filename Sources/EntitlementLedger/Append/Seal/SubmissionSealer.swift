@@ -73,6 +73,7 @@ struct SubmissionSealer: Sendable {
                 evidenceStreams: attachment?.streams ?? [],
                 sharedParts: attachment?.sharedParts ?? [],
                 request: requested?.first?.signal,
+                isRequest: submission.nature == .request,
                 expectations: expectations,
                 recordedAt: recordedAt?.milliseconds
             )

@@ -51,24 +51,28 @@ extension EntitlementService {
         _ confirm: @Sendable () async -> Bool
     ) async {
         log.note(.confirming)
-        let end: PurchaseFlow.State
-        if await !confirm() {
-            end = .cancelled
-        } else if isOver(log, customer) {
-            end = .failed(ServiceError(.cancelled))
-        } else if let error = await lockedOut(log, customer) {
-            end = .failed(error)
-        } else if isOver(log, customer) {
-            // They signed out while the server was asked.
-            end = .failed(ServiceError(.cancelled))
-        } else {
-            end = await buy(log, purchases, customer)
-        }
+        let end: PurchaseFlow.State =
+            await confirm() ? await confirmed(log, purchases, customer) : .cancelled
         // The next may begin before anybody is told of this one's end.
         if flow === log { flow = nil }
         log.note(end)
-        await queue.add(.flow(Self.body(end, log), id: log.id), for: customer)
+        await queue.end(flow: log.id, Self.body(end, log), for: customer)
         await queue.send()
+    }
+
+    private func confirmed(
+        _ log: FlowLog,
+        _ purchases: any PurchaseServicing,
+        _ customer: CustomerID
+    ) async -> PurchaseFlow.State {
+        let cancelled = PurchaseFlow.State.failed(ServiceError(.cancelled))
+        // Written first: should the program end while the sheet is open, this is told of it.
+        await queue.begin(flow: log.id, cutShort: Self.body(cancelled, log), for: customer)
+        guard !isOver(log, customer) else { return cancelled }
+        if let error = await lockedOut(log, customer) { return .failed(error) }
+        // They signed out while the server was asked.
+        guard !isOver(log, customer) else { return cancelled }
+        return await buy(log, purchases, customer)
     }
 
     /// Whether its customer was switched since a flow began: it was told as cancelled, and whoever was told so
@@ -135,7 +139,7 @@ extension EntitlementService {
         let call = await queue.calls.first { $0.id.isSame(as: id) }
         switch call?.phase {
         case nil, .recorded?: return .done(isRecorded: true)
-        case .waiting?, .attention?: return .done(isRecorded: false)
+        case .waiting?, .attention?, .prepared?: return .done(isRecorded: false)
         case .refused?: return .failed(call?.refusal ?? ServiceError(.verificationFailed))
         }
     }

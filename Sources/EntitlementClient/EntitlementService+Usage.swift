@@ -13,26 +13,60 @@ extension EntitlementService {
     /// `amount`: how much it takes, in the limit's unit; nil: as much as one use may. In seconds it is
     /// a lease that ends by itself.
     public func use(_ feature: String, amount: Int64? = nil) async -> UseResult {
+        let before = lastUse
+        // One begins behind the other: each is counted before the next looks at what is left.
+        let turn = Task {
+            _ = await before?.value
+            return await begin(feature, amount)
+        }
+        lastUse = turn
+        switch await turn.value {
+        case .refused(let result): return result
+        case .begun(let id, let use, let customer): return await end(use, id, customer)
+        }
+    }
+
+    /// Begins a use by what is known: it is written, and counts from then on.
+    private func begin(_ feature: String, _ amount: Int64?) async -> UseBeginning {
         let decision = gate.decision(feature)
         guard decision.isOpen, let customer = store.customer else {
-            return .closed(
-                SubscriptionRequired(feature: feature, products: decision.requiredProducts)
+            return .refused(
+                .closed(
+                    SubscriptionRequired(feature: feature, products: decision.requiredProducts)
+                )
             )
         }
         let perUse = decision.limit?.perUse
         let taken = amount ?? perUse?.amount
-        if let perUse, let taken, taken > perUse.amount { return .overLimit(resetsAt: nil) }
-        guard decision.isUsable else { return .overLimit(resetsAt: decision.limit?.resetsAt) }
+        if let perUse, let taken, taken > perUse.amount {
+            return .refused(.overLimit(resetsAt: nil))
+        }
+        guard decision.isUsable else {
+            return .refused(.overLimit(resetsAt: decision.limit?.resetsAt))
+        }
         let use = QueuedCall.Use(
             feature: feature,
             amount: taken,
             unit: perUse?.unit,
-            until: decision.limit?.resetsAt
+            until: decision.limit?.resetsAt,
+            isProvisional: decision.source == .provisional
         )
         guard let id = await queue.add(.use(use), for: customer) else {
-            return .closed(SubscriptionRequired(feature: feature, products: []))
+            return .refused(.closed(SubscriptionRequired(feature: feature, products: [])))
         }
         await showUses()
+        return .begun(id, use, customer)
+    }
+
+    /// Tells the server of a use that has begun, and says what becomes of it.
+    private func end(
+        _ use: QueuedCall.Use,
+        _ id: String,
+        _ customer: CustomerID
+    ) async -> UseResult {
+        let feature = use.feature
+        // The server calls closed what only the store has opened: it hears of the purchase first.
+        if use.isProvisional { await queue.retry(onlyPurchases: true) }
         await queue.send()
         await showUses()
         guard store.customer == customer else {
@@ -63,6 +97,14 @@ extension EntitlementService {
     private func refreshUses() async { _ = await sync() }
 }
 
+/// How a use begins, before the server is told of it.
+enum UseBeginning: Sendable {
+    /// It does not, and why.
+    case refused(UseResult)
+    /// It waits in the queue under an id, in a customer's name.
+    case begun(String, QueuedCall.Use, CustomerID)
+}
+
 extension ClientResponse {
     /// The end of the lease that an answer to a use tells; nil: none.
     var leaseEnd: Instant? {
@@ -79,12 +121,22 @@ extension QueuedCall {
         let unit: String?
         /// The end of the window that it counts in: behind it, it is told no more.
         let until: Instant?
+        /// Whether only the store had opened the feature when it began: the server may not know of the
+        /// purchase yet.
+        let isProvisional: Bool
 
-        init(feature: String, amount: Int64?, unit: String?, until: Instant?) {
+        init(
+            feature: String,
+            amount: Int64?,
+            unit: String?,
+            until: Instant?,
+            isProvisional: Bool = false
+        ) {
             self.feature = feature
             self.amount = amount
             self.unit = unit
             self.until = until
+            self.isProvisional = isProvisional
         }
 
         /// The unit whose uses are leases (C5).
@@ -110,6 +162,7 @@ extension QueuedCall {
             .members([
                 "feature": .string(feature), "amount": amount.map { .integer($0) } ?? .null,
                 "unit": .optional(unit), "until": .instant(until),
+                "provisional": .bool(isProvisional),
             ])
         }
 
@@ -120,7 +173,8 @@ extension QueuedCall {
                 feature: feature,
                 amount: json["amount"]?.integer,
                 unit: json["unit"]?.string,
-                until: json["until"]?.string.flatMap { Instant(rfc3339: $0) }
+                until: json["until"]?.string.flatMap { Instant(rfc3339: $0) },
+                isProvisional: json["provisional"]?.bool ?? false
             )
         }
     }

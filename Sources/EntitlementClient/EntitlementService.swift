@@ -18,19 +18,20 @@ public actor EntitlementService {
     private(set) var listener: Task<Void, Never>?
     /// Whether it was started, and not stopped since.
     private var isStarted = false
-    /// What the store verified at the start, and whose start that was.
+    /// What the store verified when it was asked what its account holds, and who was signed in then.
     private var held = Held()
     /// The flow that runs; nil: none does (row 2.2).
     var flow: FlowLog?
-    /// The last change of customers; nil: there was none.
-    private var switching: Task<Void, Never>?
+    /// The beginning of the last use; nil: there was none.
+    var lastUse: Task<UseBeginning, Never>?
+    /// The last change of customers, and whether the store is to be asked behind it; nil: there was none.
+    private var switching: Task<Bool, Never>?
 
-    /// What the store verified at a start.
+    /// What the store's account holds.
     private struct Held {
-        /// Whose start that was.
+        /// Who was signed in when it was asked.
         var customer: CustomerID?
-        var transactions: [StoreTransaction] = []
-        var at = Instant.earliest
+        var transactions: [VerifiedTransaction] = []
     }
 
     /// Makes a client; nothing happens before ``start()``.
@@ -106,14 +107,22 @@ extension EntitlementService {
         await queue.start { [weak self] in _ = await self?.sync() }
         await openProvisionally()
         listen()
+        return await askStore()
+    }
+
+    /// Asks the store what its account holds, for whoever is signed in, then the server.
+    private func askStore() async -> RefreshResult {
         let customer = store.customer
         // A store that says nothing opens nothing, and what it verified before stays.
-        guard let purchases, let verified = try? await purchases.currentEntitlements() else {
-            return await sync()
-        }
+        guard let purchases, let verified = try? await purchases.currentEntitlements(),
+            store.customer == customer
+        else { return await sync() }
         await queue.verified(verified)
         let now = configuration.time.now()
-        held = Held(customer: customer, transactions: verified, at: now)
+        held = Held(
+            customer: customer,
+            transactions: verified.map { VerifiedTransaction(transaction: $0, at: now) }
+        )
         await openProvisionally()
         let result = await sync()
         // By the server's clock, where this device's was behind: what was verified just now is not old (row Z17).
@@ -140,6 +149,7 @@ extension EntitlementService {
     @discardableResult
     public func retry() async -> RefreshResult {
         await queue.retry()
+        await store.lift()
         return await sync()
     }
 
@@ -152,17 +162,22 @@ extension EntitlementService {
         let before = switching
         // One behind the other: who was named last is signed in.
         let turn = Task {
-            await before?.value
-            await change(to: customer)
+            _ = await before?.value
+            return await change(to: customer)
         }
         switching = turn
-        await turn.value
-        return await sync()
+        // Behind its turn: a store that does not answer keeps nobody from signing out.
+        guard await turn.value else { return await sync() }
+        // A store that is slow does not keep the server from being asked.
+        Task { await sync() }
+        return await askStore()
     }
 
-    private func change(to customer: CustomerID?) async {
+    /// Returns whether nobody has asked the store yet what its account holds for whoever is signed in now.
+    private func change(to customer: CustomerID?) async -> Bool {
         // Whoever signs in again loses nothing by it.
-        guard customer != store.customer else { return }
+        guard customer != store.customer else { return false }
+        let wasNobody = store.customer == nil
         stopListening()
         flow?.note(.failed(ServiceError(.cancelled)))
         (flow, held) = (nil, Held())
@@ -174,6 +189,7 @@ extension EntitlementService {
         // A start meanwhile listened for the last one: what the store tells would be nobody's.
         stopListening()
         listen()
+        return wasNobody && isStarted
     }
 
     /// Hands in what the store tells by itself, from a start until a stop.
@@ -205,19 +221,20 @@ extension EntitlementService {
 
     /// Opens what waits to be recorded (row 3.4).
     ///
-    /// What the store verified at the start is open too, where what was kept cannot have seen it: the files
+    /// What the store's account holds is open too, where what was kept cannot have seen it: the files
     /// are gone, or it was renewed meanwhile. The server's next answer replaces it. What changes while the
     /// store is told is told behind it.
     func openProvisionally() async {
         var told: [ProvisionalAccess]?
         while true {
-            var provisional = await queue.provisional
+            var unseen: [VerifiedTransaction] = []
             if let customer = store.customer, customer == held.customer {
                 let (refused, known) = (await queue.refused, store.current)
-                provisional += held.transactions
-                    .filter { !refused.contains($0.id) && known.isOlder(than: $0) }
-                    .map { ProvisionalAccess($0, verifiedAt: held.at) }
+                unseen = held.transactions.filter {
+                    !refused.contains($0.transaction.id) && known.isOlder(than: $0.transaction)
+                }
             }
+            let provisional = await queue.provisional(beside: unseen)
             if provisional == told { return }
             await store.set(provisional: provisional)
             await showUses()

@@ -103,7 +103,8 @@ extension CustomerEntitlements {
     public func nextChange(after instant: Instant) -> Instant? {
         var changes = [validUntil, staleAt] + provisional.map(\.until)
         for feature in features.values {
-            changes.append(feature.limit?.resetsAt)
+            // Behind the window's end comes the next one's, which nobody says (C5).
+            changes.append(feature.limit(at: instant, behind: 0)?.resetsAt)
             for stretch in feature.stretches { changes += [stretch.start, stretch.end] }
         }
         return changes.lazy.compactMap { $0 }.filter { $0 > instant }.min()

@@ -9,6 +9,10 @@ public struct ProvisionalAccess: Sendable, Hashable {
     @Bytewise public private(set) var productID: String
     /// The first instant at which it opens nothing more.
     public let until: Instant
+    /// When the store verified it last.
+    private let verifiedAt: Instant
+    /// The transaction's own end; nil: it has none.
+    private let expiresAt: Instant?
 
     /// Days for which a purchase counts that no server confirmed.
     public static let dayLimit: Int64 = 7
@@ -16,9 +20,34 @@ public struct ProvisionalAccess: Sendable, Hashable {
     /// What a verified transaction opens until its own end, and for ``dayLimit`` days since the store
     /// verified it last.
     init(_ transaction: StoreTransaction, verifiedAt instant: Instant) {
-        let limit = instant.advanced(byMilliseconds: Self.dayLimit * Instant.millisecondsPerDay)
-        transactionID = transaction.id
-        productID = transaction.productID
-        until = transaction.expiresAt.map { min($0, limit) } ?? limit
+        self.init(transaction.id, transaction.productID, transaction.expiresAt, instant)
+    }
+
+    private init(
+        _ transactionID: String,
+        _ productID: String,
+        _ expiresAt: Instant?,
+        _ verifiedAt: Instant
+    ) {
+        let limit = verifiedAt.advanced(
+            byMilliseconds: Self.dayLimit * Instant.millisecondsPerDay
+        )
+        self.transactionID = transactionID
+        self.productID = productID
+        self.expiresAt = expiresAt
+        self.verifiedAt = verifiedAt
+        until = expiresAt.map { min($0, limit) } ?? limit
+    }
+
+    /// The same by a clock that was put forward since: what was verified by the one that was behind is not as
+    /// old as it seems (row Z17).
+    func moved(by correction: ClockCorrection) -> ProvisionalAccess {
+        guard verifiedAt <= correction.last else { return self }
+        return ProvisionalAccess(
+            transactionID,
+            productID,
+            expiresAt,
+            verifiedAt.advanced(byMilliseconds: correction.milliseconds)
+        )
     }
 }

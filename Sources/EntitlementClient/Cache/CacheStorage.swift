@@ -31,3 +31,8 @@ protocol CacheStorage: Sendable {
     /// Keeps a file that does not verify beside its place, for whoever looks into it.
     func putAside(_ file: CacheFile) throws(ServiceError)
 }
+
+extension ServiceError {
+    /// A kept file is larger than any that is read.
+    static let keptFileTooLarge = ServiceError(.databaseError, nativeCode: "file/too_large")
+}

@@ -16,13 +16,13 @@ struct FileStorage: CacheStorage {
     func read(_ file: CacheFile) throws(ServiceError) -> [UInt8]? {
         let url = url(file)
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-        return try Self.wrapped {
+        let data = try Self.wrapped {
             let handle = try FileHandle(forReadingFrom: url)
             defer { Self.close(handle) }
-            let data = try handle.read(upToCount: Self.byteLimit + 1) ?? Data()
-            guard data.count <= Self.byteLimit else { throw CocoaError(.fileReadTooLarge) }
-            return Array(data)
+            return try handle.read(upToCount: Self.byteLimit + 1) ?? Data()
         }
+        guard data.count <= Self.byteLimit else { throw ServiceError.keptFileTooLarge }
+        return Array(data)
     }
 
     func write(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError) {
@@ -44,7 +44,10 @@ struct FileStorage: CacheStorage {
         try Self.wrapped {
             let handle = try FileHandle(forWritingTo: url(file))
             defer { Self.close(handle) }
-            try handle.seekToEnd()
+            // By the system, not by a place that was looked up before: another program may write meanwhile.
+            guard fcntl(handle.fileDescriptor, F_SETFL, O_APPEND) == 0 else {
+                throw CocoaError(.fileWriteUnknown)
+            }
             try handle.write(contentsOf: Data(bytes))
             try handle.synchronize()
         }
@@ -91,20 +94,26 @@ struct FileStorage: CacheStorage {
         folder.appending(component: file.rawValue + ".refused", directoryHint: .notDirectory)
     }
 
-    /// Makes the folder, for its owner only, and leaves it out of backups: on another device it would
-    /// be somebody else's, or old.
+    /// Makes the folder; made or found, it is its owner's only, and left out of backups: on another
+    /// device it would be somebody else's, or old.
     private func prepare() throws {
-        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
-        try FileManager.default.createDirectory(
-            at: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        if FileManager.default.fileExists(atPath: folder.path) {
+            // Of a folder that is another user's its mode is theirs to say.
+            try? FileManager.default.setAttributes(mode, ofItemAtPath: folder.path)
+        } else {
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: true,
+                attributes: mode
+            )
+        }
         #if canImport(Darwin)
         var values = URLResourceValues()
         values.isExcludedFromBackup = true
         var folder = folder
-        try folder.setResourceValues(values)
+        // What is kept there is kept all the same.
+        try? folder.setResourceValues(values)
         #endif
     }
 

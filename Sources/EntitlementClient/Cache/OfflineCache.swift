@@ -2,6 +2,7 @@ import Crypto
 import Encodings
 import Entitlements
 import LedgerAPI
+import Synchronization
 
 /// The last snapshot and gate map on the device (rows Z10, B8).
 ///
@@ -10,6 +11,8 @@ import LedgerAPI
 struct OfflineCache: Sendable {
     let storage: any CacheStorage
     let notices: Broadcast<ClientNotice>
+    /// What could not be read.
+    let unread = UnreadFiles()
 
     /// What was kept.
     struct Loaded: Sendable {
@@ -112,7 +115,9 @@ struct OfflineCache: Sendable {
 /// What the disk does not do is told, and the app goes on with what it has.
 extension OfflineCache {
     private func read(_ file: CacheFile) -> [UInt8]? {
-        tell { () throws(ServiceError) in try storage.read(file) } ?? nil
+        let read = tell { () throws(ServiceError) in try storage.read(file) }
+        unread.note(file, isRead: read != nil)
+        return read ?? nil
     }
 
     private func write(_ bytes: [UInt8], to file: CacheFile) {
@@ -136,5 +141,19 @@ extension OfflineCache {
             notices.send(.cacheFailed(error))
             return nil
         }
+    }
+}
+
+/// The files that could not be read when that was tried last: before a device is unlocked for the first time
+/// they are there, and nobody can.
+final class UnreadFiles: Sendable {
+    /// Whether each file that was tried could be read.
+    private let tried = Mutex<[CacheFile: Bool]>([:])
+
+    /// Whether there is none.
+    var isEmpty: Bool { tried.withLock { !$0.values.contains(false) } }
+
+    fileprivate func note(_ file: CacheFile, isRead: Bool) {
+        tried.withLock { $0[file] = isRead }
     }
 }

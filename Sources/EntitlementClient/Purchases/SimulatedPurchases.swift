@@ -63,9 +63,10 @@ public struct SimulatedPurchases: PurchaseServicing {
         }
     }
 
-    /// Asks the sheet, then the simulator; a customer whose id is a UUID is its `appAccountToken`.
+    /// Asks the sheet, then the simulator; a customer whose id is a UUID in lower case is its
+    /// `appAccountToken`.
     public func purchase(_ productID: String, for customer: CustomerID) async -> PurchaseResult {
-        let token = UUID(uuidString: customer.text)?.uuidString.lowercased()
+        let token = customer.appAccountToken?.uuidString.lowercased()
         let answer = await ask(
             .post,
             path + "purchases",

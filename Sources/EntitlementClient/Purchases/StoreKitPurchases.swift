@@ -20,7 +20,7 @@ public struct StoreKitPurchases: PurchaseServicing {
         }
     }
 
-    /// Opens the App Store's sheet; a customer whose id is a UUID is its `appAccountToken`.
+    /// Opens the App Store's sheet; a customer whose id is a UUID in lower case is its `appAccountToken`.
     public func purchase(
         _ productID: String,
         for customer: CustomerID
@@ -30,7 +30,7 @@ public struct StoreKitPurchases: PurchaseServicing {
                 return .failed(ServiceError(.productUnavailable))
             }
             var options: Set<Product.PurchaseOption> = []
-            if let token = UUID(uuidString: customer.text) {
+            if let token = customer.appAccountToken {
                 options.insert(.appAccountToken(token))
             }
             switch try await product.purchase(options: options) {

@@ -70,8 +70,9 @@ struct QueueFile: Sendable {
             guard place == nil, let call = QueuedCall(added: json, id: id) else { return false }
             calls.append(call)
         case "state":
-            guard let place else { return false }
             spentLines += 1
+            // Another program of the app's took it away before this one noted how far it was.
+            guard let place else { return true }
             return calls[place].apply(state: json)
         case "remove":
             let gone = place.map { calls.remove(at: $0) }
@@ -106,7 +107,10 @@ extension QueuedCall {
     /// How far it is.
     var state: JSONValue {
         .members([
-            "op": "state", "id": .string(id), "phase": .string(phase.rawValue),
+            "op": "state", "id": .string(id),
+            // In a word that earlier versions read: they tell the flow's end once somebody tries again.
+            "phase": .string((phase == .prepared ? Phase.attention : phase).rawValue),
+            "prepared": .bool(phase == .prepared),
             "attempts": .integer(attempts), "notBefore": .instant(notBefore),
             "verifiedAt": .instant(verifiedAt),
             "size": size.map { .integer($0) } ?? .null, "finished": .bool(isFinished),
@@ -154,7 +158,7 @@ extension QueuedCall {
             let verifiedAt = Self.instant(json["verifiedAt"]),
             let isFinished = json["finished"]?.bool
         else { return false }
-        self.phase = phase
+        self.phase = json["prepared"]?.bool == true ? .prepared : phase
         self.attempts = attempts
         self.verifiedAt = verifiedAt
         self.isFinished = isFinished

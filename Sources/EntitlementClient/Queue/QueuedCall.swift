@@ -49,6 +49,9 @@ struct QueuedCall: Sendable, Hashable {
         case attention
         /// It can never succeed.
         case refused
+        /// How a flow ended that the program's end cut short: another end takes its place, or it is
+        /// told when the next flow begins.
+        case prepared
     }
 
     /// Makes a call that waits.
@@ -86,10 +89,13 @@ struct QueuedCall: Sendable, Hashable {
     /// Whether it is a restore that was refused as a whole, which says nothing of what it hands in.
     var isRefusedRestore: Bool { isRestore && phase == .refused }
 
-    /// Whether it tells what happened in a purchase flow.
-    var isFlow: Bool {
-        if case .flow = task { true } else { false }
+    /// The purchase flow of which it tells what happened; nil: another call.
+    var flowID: String? {
+        if case .flow(_, let id) = task { id } else { nil }
     }
+
+    /// Whether it tells what happened in a purchase flow.
+    var isFlow: Bool { flowID != nil }
 
     /// What it hands in, but for what was refused of a restore.
     var transactions: [StoreTransaction] {
@@ -105,7 +111,16 @@ struct QueuedCall: Sendable, Hashable {
         if case .use(let use) = task { use } else { nil }
     }
 
-    /// Calls of one lane go in their order, each behind the one before.
+    /// Whether it hands transactions in that the server has neither recorded nor refused.
+    var isHandingIn: Bool {
+        (phase == .waiting || phase == .attention) && !transactions.isEmpty
+    }
+
+    /// Whether it is a use that counts in no window that is known, so that no time takes it away.
+    var isUseWithoutWindow: Bool { use.map { $0.until == nil } ?? false }
+
+    /// Calls of one lane go in their order, each behind the one before, unless that one waits for
+    /// somebody: a server takes them in any order, and one that it never takes holds up no other for good.
     var lane: Name {
         switch task {
         case .claim(let transaction): Name("purchase/" + transaction.originalID)

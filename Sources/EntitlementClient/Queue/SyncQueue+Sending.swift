@@ -26,22 +26,30 @@ extension SyncQueue {
         var held = Set<Name>()
         isCut = false
         forgetLateUses()
-        while !isCut, let call = next(besides: held) {
-            guard await isDone(call) else {
+        var now = time.now()
+        while !isCut, let call = next(besides: held, at: now) {
+            // One that waits for somebody holds up nobody.
+            if await !isDone(call),
+                calls.contains(where: { $0.id.isSame(as: call.id) && $0.isOpen })
+            {
                 held.insert(call.lane)
-                continue
             }
+            now = time.now()
         }
-        setAlarm()
+        setAlarm(at: now)
     }
 
     /// The first call that is due and behind no other of its lane.
-    private func next(besides held: Set<Name>) -> QueuedCall? {
+    ///
+    /// What only the store has opened is used behind every purchase: the server would call it closed.
+    private func next(besides held: Set<Name>, at now: Instant) -> QueuedCall? {
         var lanes = held
-        let now = time.now()
+        let isHandingIn = calls.contains(where: \.isHandingIn)
         for call in calls where call.isOpen {
             guard lanes.insert(call.lane).inserted else { continue }
-            if call.phase == .recorded || isDue(call, at: now) { return call }
+            if call.phase == .recorded { return call }
+            if isHandingIn, call.use?.isProvisional == true { continue }
+            if isDue(call, at: now) { return call }
         }
         return nil
     }
@@ -88,20 +96,24 @@ extension SyncQueue {
         // Behind a semicolon a machine among several says of which history it is.
         call.size = response.headers["ledger-sequence"].flatMap { UInt64($0.prefix { $0 != ";" }) }
         if case .flow = call.task { return remove(call) }
-        if case .restore(let all) = call.task { note(response, of: all, in: &call) }
+        var later: [StoreTransaction] = []
+        if case .restore(let all) = call.task { later = note(response, of: all, in: &call) }
         if call.use != nil { call.endsAt = response.leaseEnd }
         update(call)
+        // What is refused for now only is handed in by itself.
+        if let owner = call.customer { for one in later { add(.claim(one), for: owner) } }
         // What is handed in again, since a server lost it, was finished before.
         if !call.isFinished { await finish(call) }
     }
 
     /// Notes which transactions of a restore were refused beside the others: those grant nothing,
-    /// and are not finished.
+    /// and are not finished; returns those that may be taken later.
     private func note(
         _ response: ClientResponse,
         of transactions: [StoreTransaction],
         in call: inout QueuedCall
-    ) {
+    ) -> [StoreTransaction] {
+        var later: [StoreTransaction] = []
         // What cannot be read says of none that it is recorded.
         let answer = (try? JSONValue(parsing: response.body))
             .flatMap { try? RestoreAnswer.fields.read($0) }
@@ -110,9 +122,14 @@ extension SyncQueue {
             if let item, item.outcome != .refused { continue }
             call.refusedItems.insert(Name(transaction.id))
             let code = item?.code.flatMap(ProblemCode.init(rawValue:))
+            if let code, code.isRetryable {
+                later.append(transaction)
+                continue
+            }
             notices.send(.refused(code?.serviceError() ?? ServiceError(.verificationFailed)))
         }
         restored[call.id] = transactions.count - call.refusedItems.count
+        return later
     }
 
     private func finish(_ call: QueuedCall) async {
@@ -137,17 +154,21 @@ extension SyncQueue {
             notices.send(.tokenRefused(fault.error))
             call.notBefore = now.advanced(byMilliseconds: backoff.longest)
         case .later(let asked):
+            // Where nobody is reached, those not tried yet wait as long as whoever was tried most.
+            let tried = isCut ? calls.map(\.attempts).max() ?? 0 : 0
             call.attempts += 1
+            let pause = backoff.pause(
+                after: max(call.attempts, tried),
+                asked: asked,
+                random: time.random()
+            )
+            let again = now.advanced(byMilliseconds: pause)
+            if isCut { cutUntil = again }
             if call.attempts >= backoff.attemptLimit {
                 call.phase = .attention
                 notices.send(.needsAttention(fault.error))
             } else {
-                let pause = backoff.pause(
-                    after: call.attempts,
-                    asked: asked,
-                    random: time.random()
-                )
-                call.notBefore = now.advanced(byMilliseconds: pause)
+                call.notBefore = again
             }
         }
         update(call)
@@ -171,18 +192,27 @@ extension SyncQueue {
         }
     }
 
+    /// Purchases and the rest apart: a purchase that is forgotten is handed in anew at the next start.
     private func forgetOldest() {
-        let refused = calls.filter { $0.phase == .refused }
-        for call in refused.dropLast(Self.refusedLimit) { remove(call) }
+        for isPurchase in [true, false] {
+            let refused = calls.filter {
+                $0.phase == .refused && $0.transactions.isEmpty != isPurchase
+            }
+            for call in refused.dropLast(Self.refusedLimit) { remove(call) }
+        }
     }
 
     /// Waits for the next call that is due.
-    private func setAlarm() {
+    ///
+    /// What was due at the end of a pass and was not tried waits for what stands before it, or, where nobody
+    /// was reached, until somebody may be.
+    private func setAlarm(at now: Instant) {
         alarm?.cancel()
         alarm = nil
-        guard isStarted,
-            let due = calls.filter({ $0.phase == .waiting }).compactMap(\.notBefore).min()
-        else { return }
+        let dues = calls.filter { $0.phase == .waiting }.compactMap { call -> Instant? in
+            if isDue(call, at: now) { isCut ? cutUntil : nil } else { call.notBefore }
+        }
+        guard isStarted, let due = dues.min() else { return }
         let (time, whenDue) = (time, whenDue)
         alarm = Task {
             // Whoever is stopped meanwhile waits for nothing any more.

@@ -1,5 +1,6 @@
 import Encodings
 import Entitlements
+import Foundation
 import LedgerAPI
 
 /// What must reach the server: purchases, restores, flows (rows 3.5, 8.1, ES5).
@@ -30,6 +31,8 @@ actor SyncQueue {
     var isStarted = false
     /// Whether nobody was reached just now: the others would not be either.
     var isCut = false
+    /// When the call is tried again that reached nobody last; nil: all have reached somebody so far.
+    var cutUntil: Instant?
     /// How many transactions each restore recorded, by its key.
     var restored: [Name: Int] = [:]
     /// Called where something waits that was due.
@@ -39,6 +42,10 @@ actor SyncQueue {
     private static let spentLimit = 256
     /// Flows that wait at most: none of them opens anything.
     static let flowLimit = 200
+    /// Uses that are kept at most: those of no window would wait for as long as nobody is reached.
+    static let useLimit = 1000
+    /// Whether it was told that uses were forgotten.
+    private var hasForgottenUses = false
 
     init(
         _ customer: CustomerID?,
@@ -60,11 +67,27 @@ actor SyncQueue {
         self.finish = finish
     }
 
-    /// What its transactions open before an answer of the server has seen them (row 3.4).
-    var provisional: [ProvisionalAccess] {
-        calls.filter { $0.phase != .refused }.flatMap { call in
-            call.transactions.map { ProvisionalAccess($0, verifiedAt: call.verifiedAt) }
+    /// What its transactions open, beside others that the store verified, before an answer of the server
+    /// has seen them (row 3.4).
+    ///
+    /// Of each transaction the newest verification counts alone, of two at once the last one: what was
+    /// refunded opens no longer what it did when it was bought.
+    func provisional(beside others: [VerifiedTransaction] = []) -> [ProvisionalAccess] {
+        let own = calls.filter { $0.phase != .refused }.flatMap { call in
+            call.transactions.map { VerifiedTransaction(transaction: $0, at: call.verifiedAt) }
         }
+        var newest: [VerifiedTransaction] = []
+        var places: [Name: Int] = [:]
+        for verified in others + own {
+            let id = Name(verified.transaction.id)
+            if let place = places[id] {
+                if newest[place].at <= verified.at { newest[place] = verified }
+            } else {
+                places[id] = newest.count
+                newest.append(verified)
+            }
+        }
+        return newest.map { ProvisionalAccess($0.transaction, verifiedAt: $0.at) }
     }
 
     /// Uses that an answer of the server may not have seen.
@@ -103,19 +126,35 @@ extension SyncQueue {
         // What waits of whoever comes back is left for them.
         guard customer != nil, !isLoaded else { return }
         do {
-            let read = try storage.read(.queue)
+            let read = try readFile()
             isLoaded = true
-            guard let bytes = read else { return }
+            guard let bytes = read else {
+                // What could not be written before is not in it.
+                isTorn = isTorn || !calls.isEmpty
+                return
+            }
             let file = QueueFile(bytes)
             // What another customer left is never sent in this one's name, and opens nothing (row CL5).
             let own = file.calls.filter { $0.customer == customer && !$0.isRefusedRestore }
             met.formUnion(Set(texts: file.calls.map(\.id)))
             calls = own + calls.filter { isNew($0, in: file) }
-            (spentLines, isTorn) = (file.spentLines, file.isTorn || file.isDamaged)
+            (spentLines, isTorn) = (file.spentLines, isTorn || file.isTorn || file.isDamaged)
             if own.count < file.calls.count { try rewrite() }
             if file.isDamaged { notices.send(.cacheRefused(file: CacheFile.queue.rawValue)) }
         } catch {
             notices.send(.cacheFailed(error))
+        }
+    }
+
+    /// What the file holds; one that is too large to be read ever again is put aside, and told.
+    private func readFile() throws(ServiceError) -> [UInt8]? {
+        do {
+            return try storage.read(.queue)
+        } catch {
+            guard error == .keptFileTooLarge else { throw error }
+            try storage.putAside(.queue)
+            notices.send(.cacheRefused(file: CacheFile.queue.rawValue))
+            return nil
         }
     }
 
@@ -137,6 +176,7 @@ extension SyncQueue {
         self.customer = customer
         calls = []
         (spentLines, isTorn, isLoaded) = (0, false, false)
+        hasForgottenUses = false
         alarm?.cancel()
         guard !wasNobody else { return load() }
         do { try storage.remove(.queue) } catch { notices.send(.cacheFailed(error)) }
@@ -145,8 +185,8 @@ extension SyncQueue {
     /// Adds what must reach the server: when it returns, it is written.
     ///
     /// A transaction that waits already is not added twice, nor is a restore of the same; that the store
-    /// verified them anew counts for what they open. Of flows the newest are kept. Where the disk takes nothing, it is told, and tried from memory. Returns
-    /// the call's id.
+    /// verified them anew counts for what they open. Of flows and uses the newest are kept. Where the disk takes
+    /// nothing, it is told, and tried from memory. Returns the call's id.
     ///
     /// `key`: its `Idempotency-Key`, where it was tried before; nil: one is made.
     @discardableResult
@@ -158,11 +198,17 @@ extension SyncQueue {
             return calls[place].id
         }
         if case .flow = task { forgetOldestFlow() }
+        if case .use = task { forgetOldestUses() }
         let call = QueuedCall(id: key ?? makeKey(), task, of: customer, verifiedAt: now)
+        append(call)
+        return call.id
+    }
+
+    private func append(_ call: QueuedCall) {
         calls.append(call)
         met.insert(Name(call.id))
         write(call.added)
-        return call.id
+        if call.phase != .waiting { write(call.state) }
     }
 
     /// The same of a customer; nil: another is signed in by now, and nothing is added (row CL5).
@@ -183,6 +229,21 @@ extension SyncQueue {
     private func forgetOldestFlow() {
         let flows = calls.filter(\.isFlow)
         for call in flows.dropLast(Self.flowLimit - 1) { remove(call) }
+    }
+
+    /// Makes room for one more use: the oldest of no window go first.
+    private func forgetOldestUses() {
+        while calls.count >= Self.useLimit, calls.count(where: { $0.use != nil }) >= Self.useLimit,
+            let place = calls.firstIndex(where: \.isUseWithoutWindow)
+                ?? calls.firstIndex(where: { $0.use != nil })
+        {
+            remove(calls[place])
+            guard !hasForgottenUses else { continue }
+            hasForgottenUses = true
+            notices.send(
+                .cacheFailed(ServiceError(.databaseError, nativeCode: "uses/\(Self.useLimit)"))
+            )
+        }
     }
 
     private func renew(_ place: Int, _ now: Instant) {
@@ -210,10 +271,14 @@ extension SyncQueue {
     }
 
     /// Tries again what waits for somebody, and what waits for its time (row 8.1).
-    func retry() {
+    ///
+    /// `onlyPurchases`: of those only what hands transactions in.
+    func retry(onlyPurchases: Bool = false) {
+        // What could not be read at the start may be by now.
+        if isStarted { load() }
         for (place, call) in calls.enumerated()
         where call.phase == .attention || call.phase == .waiting && call.notBefore != nil {
-            lift(place)
+            if call.isHandingIn || !onlyPurchases { lift(place) }
         }
     }
 
@@ -248,7 +313,7 @@ extension SyncQueue {
 
     /// Writes the file anew, with what another program of the app's has put into it.
     private func rewrite() throws(ServiceError) {
-        let others = try storage.read(.queue).map { bytes in
+        let others = try readFile().map { bytes in
             QueueFile(bytes).calls.filter { $0.customer == customer && !met.contains($0.id) }
         }
         try storage.write(QueueFile.bytes(calls + (others ?? [])), to: .queue)
@@ -268,5 +333,43 @@ extension SyncQueue {
             isTorn = true
             notices.send(.cacheFailed(error))
         }
+    }
+}
+
+/// Purchase flows.
+extension SyncQueue {
+    /// Names this program among those of one folder: the sheet of another may still be open.
+    private static let program =
+        (Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName) + "/"
+
+    /// Writes what is told of a flow where the program ends before the flow does; nothing where another
+    /// customer is signed in.
+    ///
+    /// Of this program's flows that ended so before it is told now: whoever begins another has no sheet open any
+    /// more, and the server would shut it out (row 2.2).
+    func begin(flow id: String, cutShort end: JSONValue, for owner: CustomerID) {
+        guard owner == customer else { return }
+        for call in calls where call.phase == .prepared && call.id.hasPrefix(Self.program) {
+            remove(call)
+            // Behind the flow's beginning, which may wait too.
+            add(call.task)
+        }
+        var call = QueuedCall(
+            id: Self.program + makeKey(),
+            .flow(end, id: id),
+            of: customer,
+            verifiedAt: time.now()
+        )
+        call.phase = .prepared
+        append(call)
+    }
+
+    /// Adds how a flow ended, in place of what was written of it when it began.
+    func end(flow id: String, _ end: JSONValue, for owner: CustomerID) {
+        guard owner == customer else { return }
+        for call in calls where call.phase == .prepared && id.isSame(as: call.flowID) {
+            remove(call)
+        }
+        add(.flow(end, id: id))
     }
 }

@@ -9,6 +9,8 @@ extension EntitlementStore {
         var pinned: TrustedKeys?
         var builtIn: GateMap?
         var clock: ServiceClock
+        /// How long a question that nobody answered waits before it is asked again.
+        var backoff = Backoff()
 
         var time: ClientTime { clock.time }
     }

@@ -8,11 +8,11 @@ import Synchronization
 /// ``current`` answers at once from memory; it is empty before the first refresh where nothing was
 /// kept, and no error empties it. The server's word, once seen, wins.
 public actor EntitlementStore {
-    private let cache: OfflineCache
+    let cache: OfflineCache
     private let connection: ServerConnection
-    private let options: Options
-    private let notices: Broadcast<ClientNotice>
-    private let changes = Broadcast<CustomerEntitlements>(.bufferingNewest(1))
+    let options: Options
+    let notices: Broadcast<ClientNotice>
+    let changes = Broadcast<CustomerEntitlements>(.bufferingNewest(1))
     /// What is answered without waiting for anybody.
     private let shared: Mutex<Shared>
 
@@ -20,11 +20,17 @@ public actor EntitlementStore {
     private var waiters: [UInt64: [CheckedContinuation<RefreshResult, Never>]] = [:]
     private var keys: TrustedKeys?
     private var kept: KeptGates?
-    private var newestSeen: Instant?
-    private var alarm: Task<Void, Never>?
-    private var isStarted = false
-    /// Whether the files were read: what is in memory is newer from then on.
+    var newestSeen: Instant?
+    var alarm: Task<Void, Never>?
+    private(set) var isStarted = false
+    /// Whether all files were read, or the server has answered: what is in memory is newer from then on.
     private var isLoaded = false
+    /// Questions in a row that nobody answered.
+    var failures: Int64 = 0
+    /// When the last of them is asked again by itself; nil: it is not.
+    var retryAt: Instant?
+    /// How a clock that was behind was put right; nil: none was.
+    var correction: ClockCorrection?
     /// Grows with each switch of customers: what was asked for before counts for nobody.
     private var generation: UInt64 = 0
     /// What the next answer must have seen.
@@ -105,22 +111,28 @@ extension EntitlementStore {
         return await refresh()
     }
 
-    /// Loads what was kept, once.
+    /// Begins, by what was kept.
     func load() {
         guard !isStarted else { return }
         isStarted = true
-        if !isLoaded {
-            isLoaded = true
-            if options.pinned == nil { keys = cache.keys() }
-            if let ahead = cache.clockAhead() { options.clock.resume(ahead: ahead) }
-            loadKept()
-        }
+        (failures, retryAt) = (0, nil)
+        readKept()
         noteTime(serverSays: nil)
         setAlarm()
     }
 
+    /// Reads what was kept, and again until all of it could be read or the server has answered.
+    private func readKept() {
+        guard !isLoaded else { return }
+        isLoaded = true
+        if options.pinned == nil, let read = cache.keys() { keys = read.joined(with: keys) }
+        if let ahead = cache.clockAhead() { options.clock.resume(ahead: ahead) }
+        loadKept()
+    }
+
     /// Answers by what was kept of whoever is signed in.
     private func loadKept() {
+        defer { isLoaded = isLoaded && cache.unread.isEmpty }
         guard let subject else { return }
         let loaded = cache.load(for: subject, by: keys)
         newestSeen = loaded.newestSeen
@@ -143,6 +155,7 @@ extension EntitlementStore {
         let wasNobody = self.customer == nil
         generation &+= 1
         (kept, newestSeen, leastSize) = (nil, nil, LeastSize())
+        (failures, retryAt) = (0, nil)
         shared.withLock { $0 = Shared(customer, gates: options.builtIn) }
         if wasNobody {
             loadKept()
@@ -197,6 +210,7 @@ extension EntitlementStore {
 
     private func ask() async -> RefreshResult {
         guard let subject else { return .signedOut }
+        readKept()
         let asked = generation
         let fetched = await snapshot(of: subject)
         guard asked == generation else { return .signedOut }
@@ -204,8 +218,10 @@ extension EntitlementStore {
         case .failure(let fault):
             if fault.verdict == .tokenRefused { notices.send(.tokenRefused(fault.error)) }
             noteTime(serverSays: nil)
+            askAgain(after: fault.verdict)
             return .kept(fault.error)
         case .success(let snapshot):
+            (isLoaded, failures, retryAt) = (true, 0, nil)
             noteClock(serverSays: snapshot.entitlements.asOf)
             leastSize.see(snapshot.entitlements.sequence)
             cache.keep(snapshot)
@@ -304,7 +320,8 @@ extension EntitlementStore {
 /// What changes.
 extension EntitlementStore {
     /// What the store verified and the server has not recorded yet (row 3.4).
-    func set(provisional: [ProvisionalAccess]) {
+    func set(provisional told: [ProvisionalAccess]) {
+        let provisional = correction.map { by in told.map { $0.moved(by: by) } } ?? told
         let isNew = shared.withLock { shared in
             defer { shared.entitlements.provisional = provisional }
             return shared.entitlements.provisional != provisional
@@ -335,60 +352,5 @@ extension EntitlementStore {
             return before != (shared.entitlements, shared.gates)
         }
         if isNew { changes.send(current) }
-    }
-
-    /// Goes by the server's clock from now on, and says where the device's is ahead (row Z17).
-    private func noteClock(serverSays instant: Instant?) {
-        guard let instant else { return }
-        let before = options.clock.ahead
-        options.clock.note(serverSays: instant)
-        let ahead = options.clock.ahead
-        // Written only where it was or is wrong: the disk is left alone otherwise.
-        guard abs(before &- ahead) > ServiceClock.tolerance else { return }
-        cache.keep(clockAhead: ahead)
-        if ahead > 0 { notices.send(.clockAhead(milliseconds: ahead)) }
-    }
-
-    /// Notices a clock that was set back, by the newest time that was ever seen (row Z17).
-    ///
-    /// `instant`: the server's, which mends a time that a wrong clock left.
-    private func noteTime(serverSays instant: Instant?) {
-        let now = options.clock.now
-        if let newestSeen, now.advanced(byMilliseconds: Self.clockTolerance) < newestSeen {
-            if let instant, instant.advanced(byMilliseconds: Self.clockTolerance) < newestSeen {
-                self.newestSeen = instant
-                cache.keep(newestSeen: instant)
-            } else {
-                notices.send(.clockSetBack(newest: newestSeen))
-            }
-            return
-        }
-        let seen = max(now, instant ?? now)
-        if let newestSeen, seen < newestSeen.advanced(byMilliseconds: Self.seenStep) { return }
-        guard seen.isPlausible, customer != nil else { return }
-        newestSeen = seen
-        cache.keep(newestSeen: seen)
-    }
-
-    /// Waits for the next instant at which an answer changes by itself, tells it and asks the server.
-    private func setAlarm() {
-        alarm?.cancel()
-        alarm = nil
-        let now = options.clock.now
-        guard isStarted, let instant = current.nextChange(after: now) else { return }
-        let time = options.time
-        alarm = Task { [weak self] in
-            // Whoever is stopped meanwhile waits for nothing any more.
-            guard (try? await time.sleep(instant)) != nil else { return }
-            await self?.ring()
-        }
-    }
-
-    private func ring() async {
-        guard isStarted else { return }
-        changes.send(current)
-        alarm = nil
-        await refresh()
-        if alarm == nil { setAlarm() }
     }
 }

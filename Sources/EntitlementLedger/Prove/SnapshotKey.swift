@@ -14,8 +14,9 @@ package struct SnapshotKey: Sendable {
 
     /// Milliseconds for which one signs.
     package static let period = 90 * Instant.millisecondsPerDay
-    /// How many of those that will sign are told: an app that was made with them knows them for two years.
-    package static let aheadCount: Int64 = 8
+    /// How many of those that will sign are told, and of those that did: an app that was made with them knows them
+    /// for two years, and whoever pins them anew still knows what was signed two years ago.
+    package static let toldCount: Int64 = 8
 
     init(_ number: Int64, of ledgerKey: Curve25519.Signing.PrivateKey) throws {
         self.number = number
@@ -74,15 +75,16 @@ extension Prover {
         )
     }
 
-    /// The keys by which snapshots are verified at an instant: the one before, which what was signed lately
-    /// has, the present one, and the next ones, so that who has kept or pinned them knows them in time.
+    /// The keys by which snapshots are verified at an instant: those before, since what a device has kept counts
+    /// however long it was offline (row Z17), the present one, and the next ones, so that who has kept or pinned
+    /// them knows them in time.
     ///
     /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
     package func snapshotKeys(at instant: Instant) throws -> [SnapshotKey] {
         let present = instant.milliseconds / SnapshotKey.period
         let key = try opened.whole.checkpointKey
         // Fits: periods of 90 days.
-        return try (present - 1...present + SnapshotKey.aheadCount)
+        return try (present - SnapshotKey.toldCount...present + SnapshotKey.toldCount)
             .map { try SnapshotKey($0, of: key) }
     }
 }

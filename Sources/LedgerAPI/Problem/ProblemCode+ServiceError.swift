@@ -10,7 +10,7 @@ extension ProblemCode {
             ServiceError(.wrongBundle, platform: store)
         case .badSignature, .wrongAlgorithm: ServiceError(.invalidSignature, platform: store)
         case .badChain, .untrustedRoot, .wrongOID, .expiredCertificate, .revokedCertificate,
-            .wrongEnvironment, .futureDate, .disagreement:
+            .wrongEnvironment, .disagreement:
             ServiceError(.verificationFailed, platform: store)
         case .claimedByAnother: ServiceError(.claimedByAnother)
         case .trialUsed: ServiceError(.trialUsed)
@@ -28,7 +28,8 @@ extension ProblemCode {
             ServiceError(.decodingError)
         case .storage, .storageFull: ServiceError(.databaseError)
         case .rateLimited: ServiceError(.tooManyRequests)
-        case .busy, .noLeader, .behind, .clockBehind, .clockAhead: ServiceError(.busy)
+        case .busy, .noLeader, .behind, .clockBehind, .clockAhead, .futureDate:
+            ServiceError(.busy)
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
             .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal,

@@ -114,9 +114,11 @@ extension ProblemCode {
     }
 
     /// Whether the same call may succeed later.
+    ///
+    /// What was signed in the future will have been signed in the past: the ledger's clock may be slow.
     package var isRetryable: Bool {
         switch self {
-        case .rateLimited, .purchaseInProgress, .behind, .notConfigured,
+        case .rateLimited, .purchaseInProgress, .behind, .notConfigured, .futureDate,
             .storeUnavailable, .busy, .noLeader, .clockBehind, .clockAhead, .storageFull, .storage,
             .internal:
             true

@@ -31,7 +31,9 @@ struct `A feature's gate` {
         let end = noon.plus(days: 30)
         #expect(try Self.gate(known, at: end.advanced(byMilliseconds: -1)).isOpen("export"))
         #expect(try !Self.gate(known, at: end).isOpen("export"))
-        #expect(known.nextChange(after: noon.plus(days: 1)) == end)
+        // Before it only windows of `scan` end, each a day behind the one before it.
+        let last = noon.plus(days: 29).plus(seconds: 3600)
+        #expect(known.nextChange(after: last) == end)
     }
 
     // rows 4.4, B3
@@ -88,6 +90,9 @@ struct `A feature's gate` {
             let later = try Self.gate(known, at: reset.plus(days: days)).decision("scan")
             #expect(later.isUsable && later.limit?.remaining == 3)
             #expect(later.limit?.resetsAt == reset.plus(days: days + 1))
+            #expect(
+                known.nextChange(after: reset.plus(days: days)) == reset.plus(days: days + 1)
+            )
         }
     }
 

@@ -129,6 +129,33 @@ struct `A store of a device` {
         }
     }
 
+    // Stores, rule 7: ids are bytes, and tokens are read in lower case
+    @Test(
+        arguments: [
+            ("5b3f9a52-6c0e-4c5e-9a5e-0d4c2a7f1b90", true),
+            ("5B3F9A52-6C0E-4C5E-9A5E-0D4C2A7F1B90", false), ("alice-1", false),
+        ] as [(CustomerID, Bool)]
+    )
+    func `is told whose a purchase is where their id is a UUID in lower case`(
+        _ customer: CustomerID,
+        _ isTold: Bool
+    ) async throws {
+        let asked = Mutex<JSONValue>(.null)
+        let store = SimulatedPurchases(
+            url: "http://simulator.test",
+            account: "alice",
+            transport: { request in
+                let body = try? JSONValue(parsing: request.body ?? [])
+                asked.withLock { $0 = body ?? .null }
+                return nil
+            }
+        )
+        _ = await store.purchase("pro.month", for: customer)
+        let body = asked.withLock(\.self)
+        #expect(body["productId"]?.string == "pro.month", "the control")
+        #expect(body["appAccountToken"]?.string == (isTold ? customer.text : nil))
+    }
+
     // The control of the suite itself.
     @Test(arguments: [true, false])
     func `that breaks a promise is found by its name`(isSimulated: Bool) async throws {

@@ -235,7 +235,7 @@ struct `A purchase` {
         #expect(last.gate.decision("export").source == .server && last.gate.isOpen("export"))
         #expect(setup.server.recorded.map(\.value.count) == [1], "under one key")
         #expect(setup.shop.finished == [sampleTransaction()])
-        #expect(await last.queue.provisional == [])
+        #expect(await last.queue.provisional() == [])
         await last.stop()
     }
 
@@ -343,6 +343,25 @@ struct `A purchase` {
         await last.start()
         #expect(!last.gate.isOpen("export"))
         await last.stop()
+    }
+
+    // row 3.4: the store tells of a refund, and the server is not reached
+    @Test(arguments: [false, true])
+    func `that was refunded opens nothing more`(_ isHeldAtStart: Bool) async throws {
+        let setup = ServiceSetup()
+        setup.server.isAway = true
+        if isHeldAtStart {
+            setup.shop.tell(.verified(sampleTransaction()))
+            await setup.shop.finish(sampleTransaction())
+        }
+        let service = setup.service()
+        await service.start()
+        if !isHeldAtStart { setup.shop.tell(.verified(sampleTransaction())) }
+        #expect(await eventually { service.gate.decision("export").source == .provisional })
+        setup.shop.tell(.verified(sampleTransaction(expiresAt: noon)))
+        #expect(await eventually { !service.gate.isOpen("export") })
+        #expect(await !service.queue.calls.isEmpty, "the control: the server is to be told")
+        await service.stop()
     }
 
     // row CL5

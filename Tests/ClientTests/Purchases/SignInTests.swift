@@ -54,6 +54,24 @@ struct `Signing in` {
         }
     }
 
+    // row 3.4: an app may begin before anybody has signed in, and the system may empty its folder
+    @Test func `where nobody was opens what the store says that its account holds`() async throws {
+        var setup = ServiceSetup()
+        setup.shop.tell(.verified(sampleTransaction()))
+        await setup.shop.finish(sampleTransaction())
+        setup.customer = nil
+        setup.server.isAway = true
+        let service = setup.service()
+        await service.start()
+        #expect(!service.gate.isOpen("export"), "nobody is signed in")
+        await service.switchCustomer(to: SnapshotAuthority.customer)
+        #expect(service.gate.decision("export").source == .provisional)
+        // The control: whoever takes another's place is somebody else.
+        await service.switchCustomer(to: "bob-1")
+        #expect(!service.gate.isOpen("export"))
+        await service.stop()
+    }
+
     // Each is whole before the next begins: nothing of one is left with another.
     @Test func `one after the other ends with whoever came last`() async throws {
         let setup = ServiceSetup()

@@ -165,6 +165,52 @@ struct `A limited use on a device` {
         await service.stop()
     }
 
+    // row Z16: each counts those that began before it
+    @Test func `begins once where one is left, however many ask at once`() async throws {
+        let setup = try Self.setup(remaining: 1)
+        let service = setup.service()
+        await service.start()
+        setup.server.isAway = true
+        let granted = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    guard case .granted = await service.use("scan") else { return false }
+                    return true
+                }
+            }
+            return await group.reduce(0) { count, isGranted in count + (isGranted ? 1 : 0) }
+        }
+        #expect(granted == 1)
+        await service.stop()
+    }
+
+    // row 3.4: the server calls closed what only the store has opened
+    @Test func `of what is bought and not recorded begins, and is told behind the purchase`()
+        async throws
+    {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/purchases", ScriptedServer.problem(.busy, retryAfter: 600))
+        setup.server.answer("/usage", ScriptedServer.problem(.notAllowed))
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        let asked = setup.server.count("/purchases")
+        guard case .granted(let lease) = await service.use("export") else {
+            Issue.record("the store has verified it")
+            return
+        }
+        #expect(!lease.isRecorded && Self.uses(setup).isEmpty)
+        #expect(setup.server.count("/purchases") > asked, "the server is told at once")
+        for path in ["/purchases", "/usage"] { setup.server.answer(path, nil) }
+        let before = setup.server.requests.count
+        await service.retry()
+        let told = setup.server.requests[before...].map(\.url)
+            .filter { $0.contains("/purchases") || $0.contains("/usage") }
+        #expect(told.map { $0.contains("/usage") } == [false, true])
+        await service.stop()
+    }
+
     // row B2: the server decides where it is reached
     @Test(arguments: [ProblemCode.notAllowed, .unknownFeature])
     func `of what the server says is closed does not begin`(_ code: ProblemCode) async throws {

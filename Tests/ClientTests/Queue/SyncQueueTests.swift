@@ -48,7 +48,7 @@ struct `A sync queue` {
         // Control: of the same customer both are there.
         let isSame = next == SnapshotAuthority.customer
         #expect(await second.calls.count == (isSame ? 2 : 0))
-        #expect(await second.provisional.isEmpty != isSame)
+        #expect(await second.provisional().isEmpty != isSame)
         #expect(QueueFile(try #require(storage[.queue])).calls.count == (isSame ? 2 : 0))
         await second.send()
         #expect(server.recorded.isEmpty != isSame)
@@ -121,6 +121,63 @@ struct `A sync queue` {
         #expect(kept.first?.transactions.isEmpty == false)
         #expect(kept.last?.lane == Name("flow/flow-\(SyncQueue.flowLimit + 4)"))
         #expect(QueueFile(try #require(storage[.queue])).calls == kept)
+        await queue.stop()
+    }
+
+    private static func use(_ feature: String = "scan", until: Instant? = nil) -> QueuedCall.Task {
+        .use(QueuedCall.Use(feature: feature, amount: nil, unit: nil, until: until))
+    }
+
+    // What counts in no window would wait for as long as nobody is reached, until the file is too large.
+    @Test func `keeps the newest uses, and those of a window longest`() async throws {
+        let (server, time, storage) = (ScriptedServer(), HeldTime(), MemoryStorage())
+        let queue = Self.queue(server, time, storage: storage)
+        await queue.start {}
+        await queue.add(.claim(sampleTransaction()))
+        await queue.add(Self.use("0", until: noon.plus(days: 1)))
+        for number in 1...SyncQueue.useLimit + 4 { await queue.add(Self.use("\(number)")) }
+        let kept = await queue.calls
+        #expect(kept.first?.transactions.isEmpty == false)
+        let uses = kept.compactMap(\.use)
+        #expect(uses.count == SyncQueue.useLimit)
+        #expect(uses.prefix(2).map(\.feature) == ["0", "6"])
+        #expect(QueueFile(try #require(storage[.queue])).calls == kept)
+        await queue.stop()
+    }
+
+    // One that is forgotten is handed in anew at the next start, open until it is refused again.
+    @Test func `remembers a refused purchase behind however many refused uses`() async {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let queue = Self.queue(server, time)
+        await queue.start {}
+        for path in ["/purchases", "/usage"] {
+            server.answer(path, ScriptedServer.problem(.malformed))
+        }
+        await queue.add(.claim(sampleTransaction()))
+        for _ in 0...100 { await queue.add(Self.use()) }
+        await queue.send()
+        #expect(await queue.refused == ["1"])
+        // The control: of uses the last ones are remembered.
+        #expect(await queue.calls.compactMap(\.use).count == 100)
+        await queue.stop()
+    }
+
+    // row 8.1: the first waits for somebody by now, and nobody was reached since
+    @Test func `goes on by itself with what it has not tried yet`() async {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        var backoff = Backoff()
+        backoff.attemptLimit = 2
+        let queue = Self.queue(server, time, backoff: backoff)
+        await queue.start {}
+        server.isAway = true
+        for id in ["1", "2"] { await queue.add(.claim(sampleTransaction(id))) }
+        for day in 1...2 as ClosedRange<Int64> {
+            time.pass(to: noon.plus(days: day))
+            await queue.send()
+            #expect(await queue.alarm != nil, "day \(day)")
+        }
+        #expect(await queue.calls.map(\.phase) == [.attention, .waiting])
+        #expect(await queue.calls.map(\.attempts) == [2, 0])
         await queue.stop()
     }
 

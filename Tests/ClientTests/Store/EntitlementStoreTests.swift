@@ -64,6 +64,41 @@ struct `A store of entitlements` {
         await store.stop()
     }
 
+    // rows 3.3, ES3: before a device is unlocked for the first time its files are there, and cannot be read
+    @Test func `begun before its files can be read goes by them once they can`() async throws {
+        let setup = ServiceSetup()
+        setup.server.set(until: Self.end)
+        let first = setup.service()
+        await first.start()
+        await first.stop()
+        setup.server.isAway = true
+        setup.storage.fault = MemoryStorage.diskFull
+        let service = setup.service()
+        await service.start()
+        #expect(!service.gate.isOpen("export"))
+        setup.storage.fault = nil
+        await service.applicationDidBecomeActive()
+        #expect(service.gate.isOpen("export") && service.store.current.source == .snapshot)
+        await service.stop()
+    }
+
+    // row ES3: the server's answer is newer than files that could not be read before it
+    @Test func `answered before its files can be read goes by the answer`() async throws {
+        let setup = StoreSetup()
+        let first = setup.store()
+        await first.start()
+        await first.stop()
+        setup.storage.fault = MemoryStorage.diskFull
+        setup.server.set(until: noon, sequence: 8)
+        let store = setup.store()
+        #expect(await store.start() == .refreshed(noon))
+        setup.storage.fault = nil
+        setup.server.isAway = true
+        await store.refresh()
+        #expect(store.current.sequence == 8 && !store.gate.isOpen("export"))
+        await store.stop()
+    }
+
     // rows ES3, CL5
     @Test func `keeps what it knows whatever goes wrong`() async throws {
         let setup = StoreSetup()
@@ -170,6 +205,92 @@ struct `A store of entitlements` {
         #expect(await eventually { store.current.sequence == 9 })
         await store.stop()
         #expect(await eventually { setup.time.alarms == [] })
+    }
+
+    // rows Z15, 8.1: the server knows of a renewal, and the question at the end before it is lost
+    @Test(arguments: [nil, 9] as [Int?])
+    func `asks again a while after nobody answered`(_ retryAfter: Int?) async throws {
+        let (setup, end) = (StoreSetup(), noon.plus(seconds: 60))
+        setup.server.set(until: end)
+        let store = setup.store()
+        await store.start()
+        #expect(await eventually { setup.time.alarms == [end] })
+        let asked = setup.server.count("/snapshot")
+        if let retryAfter {
+            let busy = ScriptedServer.problem(.busy, retryAfter: retryAfter)
+            setup.server.answer("/snapshot", busy)
+        } else {
+            setup.server.isAway = true
+        }
+        setup.time.pass(to: end)
+        #expect(
+            await eventually {
+                setup.server.count("/snapshot") > asked && setup.time.alarms.count == 1
+            }
+        )
+        #expect(!store.gate.isOpen("export"))
+        let again = try #require(setup.time.alarms.first)
+        try #require(again > end && again < end.plus(seconds: 10))
+        if let retryAfter { #expect(again == end.plus(seconds: Int64(retryAfter))) }
+        setup.server.isAway = false
+        setup.server.answer("/snapshot", nil)
+        setup.server.set(until: Self.end, at: end.plus(seconds: 10), sequence: 8)
+        setup.time.pass(to: end.plus(seconds: 10))
+        #expect(await eventually { store.gate.isOpen("export") })
+        await store.stop()
+    }
+
+    // row 8.1: somebody who is offline for long is not asked about for ever
+    @Test func `asks again later each time, up to a limit`() async throws {
+        let setup = StoreSetup()
+        setup.server.isAway = true
+        let store = setup.store()
+        await store.start()
+        let limit = Int(Backoff().attemptLimit)
+        var waits: [Int64] = []
+        for attempt in 1..<limit {
+            #expect(await eventually { setup.time.alarms.count == 1 })
+            let next = try #require(setup.time.alarms.first)
+            waits.append(next.milliseconds - setup.time.now.milliseconds)
+            setup.time.pass(to: next)
+            #expect(await eventually { setup.server.count("/snapshot") == attempt + 1 })
+        }
+        #expect(waits == waits.sorted())
+        // The last one sets no alarm, nor does whoever asks by hand.
+        await store.refresh()
+        #expect(setup.time.alarms == [])
+        // Begun again, it asks again.
+        await store.stop()
+        await store.start()
+        #expect(await eventually { setup.time.alarms.count == 1 })
+        await store.stop()
+    }
+
+    // rows Z16, C5: a day's uses are there again, though nobody says so
+    @Test func `tells the end of each window while nobody is reached`() async throws {
+        let setup = StoreSetup()
+        let store = setup.store()
+        await store.start()
+        setup.server.isAway = true
+        var updates = store.updates.makeAsyncIterator()
+        _ = await updates.next()
+        let asked = setup.server.count("/snapshot")
+        #expect(await eventually { setup.time.alarms.count == 1 })
+        for day in 0..<2 {
+            let end = noon.plus(seconds: 3600).plus(days: Int64(day))
+            try #require(store.current.nextChange(after: setup.time.now) == end)
+            setup.time.pass(to: end)
+            #expect(await updates.next() != nil)
+            #expect(store.gate.decision("scan").limit?.remaining == 3)
+            // Nobody answers, and it waits again.
+            #expect(
+                await eventually {
+                    setup.server.count("/snapshot") > asked + day
+                        && setup.time.alarms.count == 1
+                }
+            )
+        }
+        await store.stop()
     }
 
     // rows CL5, Z16: of whoever signs in where nobody was, what was kept ends, too

@@ -1,5 +1,6 @@
 import Encodings
 import Entitlements
+import Foundation
 import HTTPTypes
 import LedgerAPI
 import StoreSimulator
@@ -55,6 +56,7 @@ struct `The client library` {
     private static func service(
         _ network: Network,
         _ shop: ScriptedPurchases,
+        of customer: CustomerID = customer,
         folder: String
     ) -> EntitlementService {
         let server = network.server
@@ -72,16 +74,26 @@ struct `The client library` {
     }
 
     private static func shop() -> ScriptedPurchases {
-        ScriptedPurchases([SoldProduct(id: product, name: "Pro", price: "4.99")]) { product, _ in
-            let item = try? JSONValue(parsing: Array(AppStoreWorld.transaction(1).utf8))
-            guard let signed = item?["signedTransaction"]?.string else { return .pending }
+        ScriptedPurchases(
+            [SoldProduct(id: product, name: "Pro", price: "4.99")]
+        ) { product, customer in
+            let id = "300000010000001"
+            let token = customer.appAccountToken?.uuidString
+            let signed = try? AppStoreWorld.store().transaction(
+                start: AppStoreWorld.start,
+                .members([
+                    "transactionId": .string(id), "originalTransactionId": .string(id),
+                    "appAccountToken": .optional(token),
+                ])
+            )
+            guard let signed else { return .pending }
             return .success(
                 StoreTransaction(
-                    id: "300000010000001",
-                    originalID: "300000010000001",
+                    id: id,
+                    originalID: id,
                     productID: product,
                     expiresAt: AppStoreWorld.end,
-                    signed: signed
+                    signed: String(decoding: signed, as: UTF8.self)
                 )
             )
         }
@@ -126,6 +138,31 @@ struct `The client library` {
                 await again.applicationDidBecomeActive()
                 #expect(!again.gate.isOpen("export") && again.store.current.source == .server)
                 await again.stop()
+            }
+        }
+    }
+
+    // Stores, rule 7: ids are bytes, and a token is an id in lower case
+    @Test(
+        arguments: [
+            "5b3f9a52-6c0e-4c5e-9a5e-0d4c2a7f1b90", "5B3F9A52-6C0E-4C5E-9A5E-0D4C2A7F1B90",
+        ] as [CustomerID]
+    )
+    func `hands in what was bought by whose id is a UUID`(_ customer: CustomerID) async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            try await KeyFolder.with { folder in
+                let service = Self.service(
+                    Network(server),
+                    Self.shop(),
+                    of: customer,
+                    folder: folder.path + "/client"
+                )
+                await service.start()
+                let flow = await service.purchase(Self.product) { true }
+                #expect(await flow.end() == .done(isRecorded: true))
+                #expect(service.gate.decision("export").source == .server)
+                await service.stop()
             }
         }
     }

@@ -46,6 +46,9 @@ struct `A problem` {
         #expect(problem.code.rawValue == code.rawValue)
         #expect((400..<500).contains(problem.code.status))
         #expect(problem.path == "payload" && problem.detail == "a sentence")
+        // Time alone mends one: a ledger's clock that is slow gives no purchase up.
+        let json = AnswerText(ProblemAnswer(problem, in: .english, requestID: "r")).json
+        #expect(json["retryable"] == .bool(code == .futureDate))
     }
 
     @Test(arguments: [

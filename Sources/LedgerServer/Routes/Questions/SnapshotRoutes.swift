@@ -31,7 +31,7 @@ extension RouteTable {
             method: .get,
             template: "/.well-known/jwks.json",
             operation: "readSnapshotKeys",
-            summary: "The public keys of snapshots: the last, the present and the next one.",
+            summary: "The public keys of snapshots: of two years back and ahead.",
             access: .open,
             answers: [
                 Route.Reply(

@@ -1,0 +1,13 @@
+import Encodings
+import Entitlements
+import Foundation
+
+extension CustomerID {
+    /// The `appAccountToken` of the customer's purchases; nil: the id is no UUID in lower case.
+    ///
+    /// A ledger reads a token as lower-case text (Stores, rule 7), and ids are bytes: of an id in upper case
+    /// it would name somebody who does not exist, whose purchase nobody could claim.
+    var appAccountToken: UUID? {
+        UUID(uuidString: text).flatMap { $0.uuidString.lowercased().isSame(as: text) ? $0 : nil }
+    }
+}

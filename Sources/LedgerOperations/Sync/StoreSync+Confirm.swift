@@ -24,6 +24,24 @@ package enum ClaimedEvidence: Sendable {
         case .playStore: .production
         }
     }
+
+    /// Why a claim by it is refused: its store knows no such purchase, or no more.
+    package var unknown: SignalRefusal {
+        switch self {
+        case .appStore:
+            SignalRefusal(
+                .invalidValue,
+                "signedTransaction",
+                "the App Store knows no such purchase"
+            )
+        case .playStore:
+            SignalRefusal(
+                .invalidValue,
+                "purchaseData",
+                "Google Play knows no such purchase of this app"
+            )
+        }
+    }
 }
 
 extension StoreSync {
@@ -36,7 +54,7 @@ extension StoreSync {
     /// Where the store cannot be asked, or does not answer until the deadline, what was signed counts,
     /// with the warning `unconfirmed` where it is old.
     ///
-    /// - Returns: what the store told; nil: nothing.
+    /// - Returns: what the store said; nil: nothing.
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     package func confirm(
         _ evidence: ClaimedEvidence,
@@ -50,65 +68,87 @@ extension StoreSync {
         let standing = try await pool.run {
             try ledger.questions.standing(of: purchase, in: evidence.environment, at: now)
         }
-        guard standing?.owner == nil, let told = await Self.value(until: deadline, ask),
-            let environment = told.submissions.first?.environment
-        else { return nil }
-        _ = try await pool.run { try ledger.appender.record(fetched: told.submissions) }
+        guard standing?.owner == nil, let heard = await Self.value(until: deadline, ask) else {
+            return nil
+        }
+        guard case .told(let facts) = heard else { return .unknown }
+        guard let environment = facts.submissions.first?.environment else { return nil }
+        _ = try await pool.run { try ledger.appender.record(fetched: facts.submissions) }
         // Where the store says that it belongs.
         try await record(
             [Self.confirmation(of: purchase, at: now)],
             from: Source.ledger,
             in: environment
         )
-        return Confirmation(told, of: evidence)
+        return .known(Told(facts, of: evidence))
+    }
+
+    /// What a store says to what is claimed.
+    package enum Confirmation: Sendable {
+        /// How it stands now.
+        case known(Told)
+        /// There is no such purchase, or no more: nothing is to be given for it.
+        case unknown
     }
 
     /// What a store told of what is claimed.
-    package struct Confirmation: Sendable {
+    package struct Told: Sendable {
         /// What Google wants to be told once the claim is on the disk; nil: nothing.
         package var acknowledgement: PlayAcknowledgement?
         /// What is claimed in place of what was handed in, which does not tell that it was several products;
         /// nil: it was one.
         package var products: VerifiedTransaction?
 
-        fileprivate init(_ told: Told, of evidence: ClaimedEvidence) {
-            acknowledgement = told.acknowledgement
-            guard case .playStore(let purchase) = evidence, let facts = told.submissions.first
+        fileprivate init(_ facts: Facts, of evidence: ClaimedEvidence) {
+            acknowledgement = facts.acknowledgement
+            guard case .playStore(let purchase) = evidence, let facts = facts.submissions.first
             else { return }
             let transaction = VerifiedTransaction(purchase: purchase, facts: facts)
             products = transaction.purchases == [purchase] ? nil : transaction
         }
     }
 
-    /// What a store told.
-    fileprivate struct Told: Sendable {
+    /// What a store answers.
+    fileprivate enum Heard: Sendable {
+        case told(Facts)
+        case unknown
+    }
+
+    /// What is true of a purchase.
+    fileprivate struct Facts: Sendable {
         var submissions: [Submission]
         var acknowledgement: PlayAcknowledgement?
     }
 
-    /// Asks the store; why it does not answer makes no difference.
+    /// Asks the store; why it does not answer makes no difference, but that it does where it knows nothing of
+    /// what is claimed.
     ///
     /// Nil: it cannot be asked, or need not be, since the signature is not old.
     private func question(
         _ evidence: ClaimedEvidence,
         _ now: Instant
-    ) -> (@Sendable () async -> Told?)? {
+    ) -> (@Sendable () async -> Heard?)? {
         switch evidence {
         case .appStore(let signed):
+            // What Xcode signs for a test of its own the App Store does not know.
             guard let appStore = clients.appStore, let id = signed.transactionID,
+                signed.environment != .local,
                 Fact.isLate(saidAt: signed.content.signedAt, recordedAt: now)
             else { return nil }
             return {
-                // No answer is none.
-                let answer = try? await appStore.api.transaction(id, in: signed.environment)
-                guard let answer else { return nil }
+                let answer: JSONValue
+                do throws(StoreFault) {
+                    answer = try await appStore.api.transaction(id, in: signed.environment)
+                } catch {
+                    return error.code == .notFound ? .unknown : nil
+                }
                 // Why one is refused makes no difference here.
                 let told = await AppStoreImport.outcomes(
                     of: answer,
                     verifier: appStore.verifier,
                     now: now
                 ).compactMap { try? $0.get() }
-                return Told(submissions: told)
+                return .told(Facts(submissions: told))
             }
         case .playStore(let purchase):
             guard let playStore = clients.playStore,
@@ -116,10 +156,16 @@ extension StoreSync {
             else { return nil }
             let fetch = PlayFetch(playStore, of: id, now: now)
             return {
-                // No answer is none.
-                let facts = try? await fetch.facts()
-                return facts.map {
-                    Told(submissions: [$0.submission], acknowledgement: $0.acknowledgement)
+                do throws(StoreFault) {
+                    let facts = try await fetch.facts()
+                    return .told(
+                        Facts(
+                            submissions: [facts.submission],
+                            acknowledgement: facts.acknowledgement
+                        )
+                    )
+                } catch {
+                    return error.isOfUnknown ? .unknown : nil
                 }
             }
         }

@@ -64,8 +64,8 @@ struct SyncRun {
                 let submissions =
                     try RevenueCatImport.outcomes(of: json, body: answer, now: sync.clock())
                     .map { try $0.get() }
-                // It tells of testers beside everybody else.
-                try await take(submissions.filter { $0.environment == environment })
+                // It tells of testers beside everybody else: each is recorded where it belongs.
+                try await take(submissions)
             } catch is SignalRefusal {
                 code = code ?? .malformed
             } catch is JSONFault {

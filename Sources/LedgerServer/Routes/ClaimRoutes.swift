@@ -103,15 +103,16 @@ extension RouteTable {
         )
         try call.requireTrace(service)
         try service.access.admitQuestions(body["purchaseToken"] == nil ? 0 : 1, of: call.caller)
-        var handedIn: HandedIn
         let store = try body.required("store")
-        switch try await verified(body, call, service) {
-        case .success(let found): handedIn = found
+        var found = try await verified(body, call, service)
+        if case .success(let item) = found { found = try await service.confirm([item])[0] }
+        let handedIn: HandedIn
+        switch found {
+        case .success(let item): handedIn = item
         case .failure(let refusal):
             try await service.count(refusal, of: store)
             throw Problem(refusal, of: store)
         }
-        handedIn = try await service.confirm([handedIn])[0]
         let item = handedIn.transaction
         let customer = try call.customer
         let request = try call.request(
@@ -188,11 +189,13 @@ extension RouteTable {
 
     /// Makes a restore: an item for each.
     private static func made(
-        _ items: [HandedIn],
+        _ handedIn: [HandedIn],
         _ call: Call,
         _ service: LedgerService
     ) async throws -> [ClaimItem] {
-        let items = try await service.confirm(items)
+        let confirmed = try await service.confirm(handedIn)
+        // What its store does not know is refused beside the others.
+        let items = confirmed.compactMap { try? $0.get() }
         let transactions = items.map(\.transaction)
         let customer = try call.customer
         let request = try call.request(service, source: Source.app, environment: .production)
@@ -207,7 +210,17 @@ extension RouteTable {
             if case .refused = outcome { continue }
             try await service.acknowledge(item.acknowledgement, call.now)
         }
-        return zip(outcomes, transactions).map { call.item($0, of: $1.purchase) }
+        var made = zip(outcomes, transactions).map { call.item($0, of: $1.purchase) }[...]
+        var told: [ClaimItem] = []
+        for (item, confirmed) in zip(handedIn, confirmed) {
+            switch confirmed {
+            case .success: told.append(made.removeFirst())
+            case .failure(let refusal):
+                try await service.count(refusal, of: item.transaction.purchase.store)
+                told.append(ClaimItem(unverified: refusal.code.rawValue, refusal.detail))
+            }
+        }
+        return told
     }
 
     /// What a restore would do: an item for each; nothing is recorded, and no store is told.
@@ -263,7 +276,7 @@ extension RouteTable {
                     purchaseData: try entry.required("purchaseData"),
                     signature: try entry.required("signature")
                 )
-                .flatMap { $0.verified(by: configuration) }
+                .flatMap { $0.verified(by: configuration, receivedAt: call.now) }
                 .map { HandedIn($0.handedIn(), evidence: .playStore($0.purchase)) }
             }
             return try await service.transaction(

@@ -16,7 +16,7 @@ extension LedgerService {
         let scheme = "Bearer "
         let header = call.headers[.authorization] ?? ""
         guard header.hasPrefix(scheme) else {
-            metrics.countSignal(Source.playStore, outcome: ProblemCode.unauthenticated.rawValue)
+            try await count(ProblemCode.unauthenticated.rawValue, of: Source.playStore)
             throw Problem(.unauthenticated, "expected the token that Pub/Sub signs in with")
         }
         let token = Array(header.utf8.dropFirst(scheme.utf8.count))
@@ -29,7 +29,7 @@ extension LedgerService {
         }
         guard case .refused(let reason) = verified else { return }
         metrics.countRefusedCredential(reason)
-        metrics.countSignal(Source.playStore, outcome: ProblemCode.unauthenticated.rawValue)
+        try await count(ProblemCode.unauthenticated.rawValue, of: Source.playStore)
         throw Problem(.unauthenticated, "not a token for this push: \(reason.rawValue)")
     }
 

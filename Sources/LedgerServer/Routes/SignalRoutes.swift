@@ -75,8 +75,15 @@ extension RouteTable {
         guard let verifier = service.stores.appStore else {
             throw Problem(.notConfigured, "the App Store is not configured here")
         }
-        let json = try await service.computing { try call.storeJSON() }
-        let payload = try json.required("signedPayload")
+        let json: JSONValue
+        let payload: String
+        do {
+            json = try await service.computing { try call.storeJSON() }
+            payload = try json.required("signedPayload")
+        } catch let problem as Problem {
+            try await service.count(problem.code.rawValue, of: Source.appStore)
+            throw problem
+        }
         let notification: VerifiedAppStoreNotification
         switch await verifier.notification(Array(payload.utf8), now: call.now) {
         case .success(let value): notification = value
@@ -184,8 +191,17 @@ extension RouteTable {
 extension LedgerService {
     /// Counts a signal that is turned away, in metrics and, rarely, in the log (Stores, rule 5).
     func count(_ refusal: SignalRefusal, of store: String) async throws {
-        let code = refusal.code.rawValue
+        try await count(refusal.code.rawValue, of: store)
+    }
+
+    /// Counts the same by its code, one of a closed set.
+    func count(_ code: String, of store: String) async throws {
         metrics.countSignal(store, outcome: code)
+        try await keep(code, of: store)
+    }
+
+    /// Counts the same in the log alone.
+    func keep(_ code: String, of store: String) async throws {
         try await blocking { [ledger, refusals] in
             guard !ledger.isReadOnly else { return }
             let isNoted = try ledger.appender.countRefusal(

@@ -3,6 +3,7 @@ import Entitlements
 import HTTPTypes
 import LedgerAPI
 import LedgerOperations
+import Stores
 
 /// What the stores are asked about a customer (rows 6.2, 8.3).
 extension RouteTable {
@@ -72,16 +73,25 @@ extension LedgerService {
     /// Asks the stores about what is first claimed and does not tell how it stands now, for so long in
     /// all as a caller may wait (Stores, rule 7).
     ///
-    /// - Returns: the same, with what Google wants to be told afterwards.
-    func confirm(_ items: [HandedIn]) async throws -> [HandedIn] {
+    /// - Returns: the same, with what Google wants to be told afterwards; why an item is refused that its store
+    ///   does not know.
+    func confirm(_ items: [HandedIn]) async throws -> [Result<HandedIn, SignalRefusal>] {
         let deadline = ContinuousClock.now.advanced(by: confirmationLimit)
-        var confirmed = items
-        for index in items.indices {
-            guard let evidence = items[index].evidence,
-                let told = try await sync.confirm(evidence, until: deadline)
-            else { continue }
-            confirmed[index].acknowledgement = told.acknowledgement
-            if let products = told.products { confirmed[index].transaction = products }
+        var confirmed: [Result<HandedIn, SignalRefusal>] = []
+        for item in items {
+            var item = item
+            if let evidence = item.evidence {
+                switch try await sync.confirm(evidence, until: deadline) {
+                case .unknown:
+                    confirmed.append(.failure(evidence.unknown))
+                    continue
+                case .known(let told):
+                    item.acknowledgement = told.acknowledgement
+                    if let products = told.products { item.transaction = products }
+                case nil: break
+                }
+            }
+            confirmed.append(.success(item))
         }
         return confirmed
     }

@@ -113,7 +113,7 @@ package enum PlayImport {
             )
         }
         return UnverifiedPlayPurchase.reading(purchaseData: data, signature: signature)
-            .flatMap { $0.verified(by: configuration) }
+            .flatMap { $0.verified(by: configuration, receivedAt: now) }
             .map { PlayMapping.submission(for: $0) }
     }
 }

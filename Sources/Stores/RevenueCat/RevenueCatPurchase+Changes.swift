@@ -34,16 +34,16 @@ extension RevenueCatPurchase {
     ///
     /// The end is when RevenueCat says it: the stated one may lie before grace or an extension that
     /// was given, which are not taken back, and access ends now where it lies ahead (Stores, rule 7).
+    /// A pause alone begins at the stated one.
     func expiration() throws(InputFault) -> [EventDraft] {
-        let end = expiresAt.instant ?? event.statedAt
         let reason = event.word("expiration_reason")
         switch reason {
         case Self.refundReason where transactionID != nil:
-            // Told now, so in effect by now.
-            return [try refund(at: min(end, event.statedAt))]
+            return [try refund(at: event.statedAt)]
         case "subscription_paused":
             let resumesAt = resumesAt.instant.map { FieldValue.instant($0) }
-            return [draft(EventData(.purchasePaused, [.resumesAt: resumesAt]), at: end)]
+            let start = expiresAt.instant ?? event.statedAt
+            return [draft(EventData(.purchasePaused, [.resumesAt: resumesAt]), at: start)]
         default:
             let expired = EventData(
                 .purchaseExpired,

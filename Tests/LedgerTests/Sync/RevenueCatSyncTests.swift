@@ -12,6 +12,7 @@ struct `A sync with RevenueCat` {
     private static func ledger(
         clock: TestClock = TestClock(Sample.day(40)),
         refusing path: String? = nil,
+        of projectID: String? = "proj1",
         _ body: (ScratchLedger, SimulatedRevenueCatAPI, StoreSync) async throws -> Void
     ) async throws {
         try await ScratchLedger.with(clock: clock) { scratch in
@@ -23,7 +24,7 @@ struct `A sync with RevenueCat` {
             let api = SimulatedRevenueCatAPI()
             let client = RevenueCatAPI(
                 key: Array("sk_simulated_0123456789".utf8),
-                projectID: "proj1",
+                projectID: projectID,
                 caller: StoreCaller(
                     { request in
                         path.map(request.url.hasSuffix) == true
@@ -111,6 +112,47 @@ struct `A sync with RevenueCat` {
             let again = try await sync.sync("alice", in: .production)
             #expect(again.purchases.map(\.outcome) == [.completed])
             #expect(again.purchases.map(\.appended) == [0])
+        }
+    }
+
+    // trap 3: version 1 tells both worlds at once, and each is recorded where it belongs
+    @Test(arguments: [StoreEnvironment.production, .sandbox])
+    func `brings what testers bought beside, whichever world is asked about`(
+        _ asked: StoreEnvironment
+    ) async throws {
+        try await Self.ledger(of: nil) { scratch, api, sync in
+            func subscription(_ id: String, isSandbox: Bool) throws -> JSONValue {
+                try Sample.json(
+                    """
+                    {"original_purchase_date":"\(Sample.day(31))","purchase_date":"\(Sample.day(31))",
+                     "expires_date":"\(Sample.day(61))","period_type":"normal","store":"app_store",
+                     "store_transaction_id":"\(id)","is_sandbox":\(isSandbox)}
+                    """
+                )
+            }
+            api.set(
+                .members([
+                    "subscriber": .members([
+                        "original_app_user_id": "alice",
+                        "subscriptions": .members([
+                            "pro.month": try subscription("t1", isSandbox: false),
+                            "pro.year": try subscription("t2", isSandbox: true),
+                        ]),
+                    ])
+                ]),
+                ofSubscriber: "alice"
+            )
+            let answer = try await sync.sync("alice", in: asked)
+            // Only what is asked about is told.
+            let told = asked == .production ? "app_store/t1" : "app_store/t2"
+            #expect(answer.purchases.map(\.purchase) == [told])
+            for (environment, purchase) in [
+                (StoreEnvironment.production, "app_store/t1"), (.sandbox, "app_store/t2"),
+            ] {
+                let shown = try scratch.show("alice", environment: environment)
+                let purchases = shown["purchases"]?.array?.compactMap { $0["purchase"]?.string }
+                #expect(purchases == [purchase], "\(environment)")
+            }
         }
     }
 

@@ -66,6 +66,25 @@ struct `A claim by an old signature` {
         #expect(try await Self.status(api, "/restore", restore) == "refunded")
     }
 
+    @Test func `is refused where the store knows no such purchase`() async throws {
+        let (api, kept) = try Self.refunded()
+        api.set([])
+        try await TestServer.with(SyncWorld.setup(api)) { server in
+            try server.publishCatalog()
+            let path = "/v1/customers/carol-1"
+            let claimed = try await server.post(path + "/purchases", kept, as: .write)
+            #expect(claimed.status == 400 && claimed.code == "invalid_value", "\(claimed.body)")
+            #expect(claimed.json["path"] == "signedTransaction")
+            let restore = #"{"transactions":[\#(kept)]}"#
+            let restored = try await server.post(path + "/restore", restore, as: .write)
+            let item = restored.json["items"]?.array?.first
+            #expect(item?["outcome"] == "refused", "\(restored.body)")
+            #expect(item?["code"] == "invalid_value")
+            let state = try await server.get(path, as: .read)
+            #expect(state.json["purchases"]?.array?.first == nil)
+        }
+    }
+
     @Test func `counts where nobody can be asked, or nobody answers`() async throws {
         let (api, kept) = try Self.refunded()
         #expect(try await Self.status(api, isConfigured: false, "/purchases", kept) == "active")

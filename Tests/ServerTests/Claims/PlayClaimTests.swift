@@ -280,6 +280,25 @@ extension `Google Play over HTTP` {
         }
     }
 
+    // Stores, rule 6
+    @Test func `takes signed data from days ahead for no purchase`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let store = try Self.store.get()
+            for (days, isBought): (Int64, Bool) in [(2, false), (0, true)] {
+                let data = store.purchaseData(
+                    at: server.clock.now.advanced(byMilliseconds: days * Instant.millisecondsPerDay)
+                )
+                let body = JSONValue.object(
+                    [JSONMember("store", "play_store")] + (try store.signed(data).members ?? [])
+                ).description
+                let path = "/v1/customers/alice/purchases"
+                #expect(try await server.post(path, body, as: .write).status == 200)
+                let types = try server.events().map { $0["type"] }
+                #expect(types.contains("purchase.completed") == isBought)
+            }
+        }
+    }
+
     // Stores, rules 3 and 7: the data tells no end of a subscription
     @Test func `asks about the signed data of a subscription at once`() async throws {
         let store = try Self.store.get()
@@ -315,7 +334,7 @@ extension `Google Play over HTTP` {
                     body,
                     as: .write
                 )
-                #expect(claimed.status == 200)
+                #expect(claimed.status == (isTold ? 200 : 400))
                 #expect(try await server.has("fred", "export") == (isTold && !isTester))
                 // What the store says is said where the store says that it belongs.
                 let verdicts = try server.events().filter {

@@ -122,13 +122,19 @@ struct `Google Play over HTTP` {
     @Test(arguments: [nil, "", "Bearer", "Bearer x", "Bearer a.b.c", "Basic YTpi"])
     func `counts no push without it`(_ authorization: String?) async throws {
         try await TestServer.with(Self.setup()) { server in
-            let answer = try await Self.post(
-                server,
-                try Self.push(server),
-                authorization: authorization
-            )
-            #expect(answer.status == 401 && answer.code == "unauthenticated")
-            #expect(try server.ledger.questions.size() == 0)
+            // Stores, rule 5: nothing is kept but that it was refused, once an hour
+            for _ in 0..<2 {
+                let answer = try await Self.post(
+                    server,
+                    try Self.push(server),
+                    authorization: authorization
+                )
+                #expect(answer.status == 401 && answer.code == "unauthenticated")
+            }
+            let events = try server.events()
+            #expect(events.map { $0["subject"] } == ["store/play_store"])
+            #expect(events.first?["data"]?["name"] == "verification_refused")
+            #expect(events.first?["data"]?["detail"] == "code unauthenticated, count 1")
         }
     }
 

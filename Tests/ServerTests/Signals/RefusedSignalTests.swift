@@ -91,8 +91,14 @@ struct `App Store signals that are refused` {
         _ code: String
     ) async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
-            let answer = try await server.send(.post, Self.path, body: body)
-            #expect(answer.status == status && answer.code == code, "\(answer.body)")
+            for _ in 0..<2 {
+                let answer = try await server.send(.post, Self.path, body: body)
+                #expect(answer.status == status && answer.code == code, "\(answer.body)")
+            }
+            // Stores, rule 5
+            let noted = try Self.storeEvents(server)
+            #expect(noted.count == 1)
+            Self.expect(noted.first, code, count: 1)
         }
     }
 

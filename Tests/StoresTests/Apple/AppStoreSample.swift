@@ -40,6 +40,7 @@ enum AppStoreSample {
 
     /// Short names of the samples' instants.
     static let labels = [
+        ("2015-02-17T21:00:00.000Z", "W"),  // said weakly of the sample period
         ("2026-01-01T00:00:00.000Z", "P"),  // purchased
         ("2026-01-10T00:00:00.000Z", "R"),  // revoked
         ("2026-01-11T00:00:00.000Z", "S"),  // signed

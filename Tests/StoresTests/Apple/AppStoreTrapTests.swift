@@ -188,11 +188,20 @@ struct `A purchase told by the App Store` {
             #""transactionId":"t1","purchaseDate":\#(at("2026-01-01")),"#
             + #""expiresDate":\#(at("2026-02-20"))"#
         let bought: Message = ("SUBSCRIBED", "INITIAL_BUY", "2026-01-01", Self.month(1), "")
+        // Whichever end the last message states.
+        for last in [extended, Self.month(1)] {
+            try await Self.check([
+                bought, ("RENEWAL_EXTENDED", nil, "2026-01-25", extended, ""),
+                ("EXPIRED", "VOLUNTARY", "2026-02-20", last, ""),
+            ]) { history in
+                #expect(history.isOpen("2026-02-15") && !history.isOpen("2026-02-21"))
+            }
+        }
+        // Told by nobody else, it has the end that is stated.
         try await Self.check([
-            bought, ("RENEWAL_EXTENDED", nil, "2026-01-25", extended, ""),
-            ("EXPIRED", "VOLUNTARY", "2026-02-20", extended, ""),
+            ("EXPIRED", "VOLUNTARY", "2026-02-20", Self.month(1), "")
         ]) { history in
-            #expect(history.isOpen("2026-02-15") && !history.isOpen("2026-02-21"))
+            #expect(history.isOpen("2026-01-31") && !history.isOpen("2026-02-15"))
         }
         // The control: nobody extended it.
         try await Self.check([

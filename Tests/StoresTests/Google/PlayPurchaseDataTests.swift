@@ -56,6 +56,21 @@ struct `Purchase data that Google Play signed` {
         #expect(kinds == ["signal.noted"])
     }
 
+    // Stores, rule 6: a time ahead of its arrival is absurd, but for a clock's error
+    @Test func `that was bought more than a day ahead is kept, and gives nothing`() throws {
+        let store = try PlaySample.store.get()
+        func lines(after milliseconds: Int64) throws -> [String] {
+            let bought = PlaySample.told.advanced(byMilliseconds: milliseconds)
+            return PlaySample.lines(
+                try PlaySample.submission(store.signed(store.purchaseData(at: bought)))
+            )
+        }
+        let ahead = try lines(after: Instant.millisecondsPerDay + 1)
+        #expect(ahead.count == 1 && ahead[0].contains("purchaseTime lies ahead"), "\(ahead)")
+        let soon = try lines(after: Instant.millisecondsPerDay)
+        #expect(soon.first?.hasPrefix("purchase.completed") == true, "\(soon)")
+    }
+
     @Test func `altered, foreign, or unsigned is refused`() throws {
         let store = try PlaySample.store.get()
         let text = store.purchaseData(at: PlaySample.start)

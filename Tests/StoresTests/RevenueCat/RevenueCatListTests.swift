@@ -129,6 +129,36 @@ struct `A list of subscriptions and purchases` {
         #expect(accounts.allSatisfy { $0 == "u1" })
     }
 
+    // E1: whoever asks in a loop records one answer an hour, and it is a repeat where it is not dated
+    @Test func `behind its end says the same for an hour`() throws {
+        let subscription = try RevenueCatAnswerSample.subscription("{\(Self.ended)}")
+        func told(after minutes: Int64, isDated: Bool = true) throws -> [Submission] {
+            let instant = RevenueCatAnswerSample.asked.advanced(byMilliseconds: minutes * 60_000)
+            let asked = RevenueCatAnswerSample.asked(
+                .members(["object": "list", "items": .array([subscription])]),
+                at: instant,
+                more: [
+                    JSONMember(
+                        "products",
+                        .members(["prod1": .members(["store_identifier": "pro"])])
+                    )
+                ]
+            )
+            let members = (asked.members ?? []).filter { isDated || $0.name != "observedAt" }
+            return try RevenueCatAnswerSample.submissions(.object(members), now: instant)
+        }
+        func ends(after minutes: Int64) throws -> [Instant] {
+            try told(after: minutes).flatMap(\.events).compactMap { $0.data.instant(.graceUntil) }
+        }
+        #expect(try told(after: 1).map(\.id) == told(after: 60).map(\.id))
+        #expect(try told(after: 1).map(\.id) != told(after: 61).map(\.id))
+        let hour = RevenueCatAnswerSample.asked.advanced(byMilliseconds: 3_600_000)
+        #expect(try ends(after: 1) == [hour])
+        #expect(try ends(after: 60) == [hour])
+        let undated = try told(after: 1, isDated: false)
+        #expect(try undated.map(\.id) == told(after: 61, isDated: false).map(\.id))
+    }
+
     // Stores, rule 6
     @Test(arguments: [
         (#"{"status":"of_tomorrow"}"#, "status is not known"),

@@ -251,10 +251,11 @@ struct `RevenueCat's events become` {
                 #""expiration_reason":"SUBSCRIPTION_PAUSED","auto_resume_at_ms":1770508800000"#,
                 #"purchase.paused o1@E {"resumesAt":"G"}"#
             ),
+            // The stated end is the first one: what was given behind it is not taken back (Stores, rule 7).
             MappingRow(
                 "EXPIRATION",
                 #""expiration_reason":"CUSTOMER_SUPPORT","expiration_at_ms":1767225600000"#,
-                #"revocation.refunded o1@P {"transactionId":"t2","reason":"customer_support"}"#
+                #"revocation.refunded o1@S {"transactionId":"t2","reason":"customer_support"}"#
             ),
             MappingRow(
                 "EXPIRATION",

@@ -48,8 +48,12 @@ struct AppStorePeriod: Hashable, Sendable {
     ///
     /// Each transaction says all of it anew, so any message may be the first that we hear. The
     /// kind of revocation is what the message's type says, else what the transaction shows.
-    func drafts(revokedBy kind: EventKind? = nil) -> [EventDraft] {
-        var drafts = [draft(statement, at: start), draft(verdict, at: start)]
+    ///
+    /// `isSaidWeakly`: whether whatever was told of the period counts instead, its end above all.
+    func drafts(revokedBy kind: EventKind? = nil, isSaidWeakly: Bool = false) -> [EventDraft] {
+        var period = draft(statement, at: start)
+        if isSaidWeakly { period.observedAt = start.saidWeakly(until: end ?? start) }
+        var drafts = [period, draft(verdict, at: start)]
         if content.isUpgraded { drafts.append(draft(upgrade, at: signedAt)) }
         guard let revokedAt else { return drafts }
         let shown = isOfFamily ? EventKind.revocationRevoked : .revocationRefunded

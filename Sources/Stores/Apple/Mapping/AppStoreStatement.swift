@@ -20,6 +20,8 @@ struct AppStoreStatement: Hashable, Sendable {
         switch notification.content.type {
         case "REFUND": period?.drafts(revokedBy: .revocationRefunded) ?? []
         case "REVOKE": period?.drafts(revokedBy: .revocationRevoked) ?? []
+        // It states the first end, and an extension that was given is not taken back (Stores, rule 7).
+        case "EXPIRED": period?.drafts(isSaidWeakly: true) ?? []
         default: period?.drafts() ?? []
         }
     }

@@ -25,6 +25,9 @@ extension PlayMapping {
             fields.instant(milliseconds: "purchaseTime"),
             "purchaseTime"
         )
+        if let latest = purchase.latest, latest < bought {
+            throw InputFault(unusable: "purchaseTime lies ahead")
+        }
         let productID = try fields.required(fields.name("productId"), "productId")
         func statement(_ data: EventData) -> EventDraft {
             EventDraft(

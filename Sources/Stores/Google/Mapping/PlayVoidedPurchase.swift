@@ -8,7 +8,8 @@ struct PlayVoidedPurchase: Hashable, Sendable {
     private let entry: PlayObject
     private let token: String
     private let orderID: String
-    private let voidedAt: Instant
+    /// Nil: what is said is absurd.
+    private let voidedAt: Instant?
     /// When the list was read (T2).
     private let observedAt: Instant
 
@@ -21,14 +22,11 @@ struct PlayVoidedPurchase: Hashable, Sendable {
         guard let orderID = entry.identifier("orderId") else {
             throw SignalRefusal(.missingField, "orderId", "required")
         }
-        do throws(InputFault) {
-            voidedAt = try entry.required(
-                entry.instant(milliseconds: "voidedTimeMillis"),
-                "voidedTimeMillis"
-            )
-        } catch {
-            throw SignalRefusal(.outOfRange, "voidedTimeMillis", "expected milliseconds since 2000")
+        guard entry[Self.time] != nil else {
+            throw SignalRefusal(.missingField, Self.time, "required")
         }
+        // Why it is absurd makes no difference.
+        voidedAt = try? entry.instant(milliseconds: Self.time)
         self.token = token
         self.orderID = orderID
         self.observedAt = observedAt
@@ -36,13 +34,19 @@ struct PlayVoidedPurchase: Hashable, Sendable {
 
     /// The order and the moment: the list says the same for thirty days.
     var signalID: String {
-        let said = JSONValue.strings([token, orderID, String(voidedAt.milliseconds)])
+        let time = voidedAt.map { String($0.milliseconds) } ?? "\(entry[Self.time] ?? .null)"
+        let said = JSONValue.strings([token, orderID, time])
         return "voided/" + Hexadecimal.encode(SHA256.hash(data: Array(said.description.utf8)))
     }
 
     /// That order is taken away, be it an older one; a part of several takes nothing away.
     func drafts() -> [EventDraft] {
         guard let purchase = PurchaseName.play(token) else { return [] }
+        guard let voidedAt else {
+            // It is not known since when, so that nothing is taken away (Stores, rule 6).
+            let detail = "\(Self.time) is absurd"
+            return [PlayMapping.note("voided", on: purchase, at: observedAt, detail: detail)]
+        }
         let data =
             entry["voidedQuantity"] == nil
             ? EventData(
@@ -59,6 +63,8 @@ struct PlayVoidedPurchase: Hashable, Sendable {
             )
         ] + (data.kind == .revocationRefunded ? links : [])
     }
+
+    private static let time = "voidedTimeMillis"
 
     /// Why; nil: a reason of tomorrow, or none.
     private var reason: String? { entry.integer("voidedReason").flatMap { Self.reasons[$0] } }

@@ -38,6 +38,17 @@ public struct UnverifiedPlayPurchase: Hashable, Sendable {
     public func verified(
         by configuration: PlayConfiguration
     ) -> Result<VerifiedPlayPurchase, SignalRefusal> {
+        verified(by: configuration, receivedAt: nil)
+    }
+
+    /// Does the same for a text that has just arrived, of which what was bought more than a day later is
+    /// absurd (Stores, rule 6).
+    ///
+    /// `receivedAt`: the time of arrival; nil: it is not known, so that no time lies ahead.
+    package func verified(
+        by configuration: PlayConfiguration,
+        receivedAt: Instant?
+    ) -> Result<VerifiedPlayPurchase, SignalRefusal> {
         Result { () throws(SignalRefusal) in
             guard configuration.licenseKeys.contains(where: { $0.accepts(signature, over: data) })
             else {
@@ -62,7 +73,8 @@ public struct UnverifiedPlayPurchase: Hashable, Sendable {
                     json,
                     data: data,
                     signature: signature,
-                    packageNames: configuration.packageNames
+                    packageNames: configuration.packageNames,
+                    receivedAt: receivedAt
                 )
             } catch {
                 throw error.inside("purchaseData")
@@ -82,12 +94,15 @@ public struct VerifiedPlayPurchase: Hashable, Sendable {
     let fields: PlayObject
     /// Both texts, as they are kept.
     let body: [UInt8]
+    /// When it may have been bought at the latest; nil: nobody can tell.
+    let latest: Instant?
 
     fileprivate init(
         _ json: JSONValue,
         data: [UInt8],
         signature: [UInt8],
-        packageNames: Set<Name>
+        packageNames: Set<Name>,
+        receivedAt: Instant?
     ) throws(SignalRefusal) {
         fields = PlayObject(json: json)
         guard let packageName = fields.text("packageName"), packageNames.contains(Name(packageName))
@@ -97,6 +112,7 @@ public struct VerifiedPlayPurchase: Hashable, Sendable {
         guard let purchase = fields.identifier("purchaseToken").flatMap({ PurchaseName.play($0) })
         else { throw SignalRefusal(.missingField, "purchaseToken", "required") }
         self.purchase = purchase
+        latest = receivedAt?.advanced(byMilliseconds: Instant.millisecondsPerDay)
         signalID = "purchase-data/" + Hexadecimal.encode(SHA256.hash(data: data))
         let texts = JSONValue.members([
             "purchaseData": .string(String(decoding: data, as: UTF8.self)),

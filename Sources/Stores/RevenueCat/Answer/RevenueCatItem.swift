@@ -14,7 +14,7 @@ struct RevenueCatItem: Hashable, Sendable {
     ///
     /// `name`: what it is called in a note. `product`: what it is listed under, apart from its members.
     /// `beside`: what was told of it elsewhere. `environment`: nil: it is not known. `customer`: whom
-    /// a note is kept for; nil: for RevenueCat.
+    /// a note is kept for; nil: for RevenueCat. `answer`: what it stands in.
     init(
         _ name: String,
         _ json: JSONValue,
@@ -22,17 +22,18 @@ struct RevenueCatItem: Hashable, Sendable {
         beside: [JSONValue],
         environment: StoreEnvironment?,
         customer: CustomerID?,
-        observedAt: Instant,
+        in answer: RevenueCatAnswer,
         standing: () throws(InputFault) -> RevenueCatStanding
     ) {
-        var isOver = false
+        var state = JSONValue.bool(false)
         do throws(InputFault) {
             guard environment != nil else {
                 throw InputFault(unusable: "environment is not known")
             }
             let standing = try standing()
             drafts = standing.drafts()
-            isOver = standing.isOver
+            // One that is not dated tells no time: handed in again it is a repeat, unless it is over by then.
+            state = answer.isDated ? standing.said : .bool(standing.isOver)
         } catch {
             // Neither environment may learn of a purchase in an unknown one.
             let subject = (environment == nil ? nil : customer).map { Subject.customer($0) }
@@ -40,13 +41,13 @@ struct RevenueCatItem: Hashable, Sendable {
                 Self.note(
                     name,
                     on: subject ?? .store(Source.revenueCat),
-                    at: observedAt,
+                    at: answer.observedAt,
                     detail: error.detail
                 )
             ]
         }
         self.environment = environment ?? .production
-        content = .array([.string(product), .bool(isOver), Self.stable(json)] + beside)
+        content = .array([.string(product), state, Self.stable(json)] + beside)
     }
 
     /// What changes no access, kept all the same (Stores, rule 5).
@@ -78,4 +79,22 @@ struct RevenueCatItem: Hashable, Sendable {
         "management_url", "entitlements", "presented_offering_id", "total_revenue_in_usd",
         "revenue_in_usd", "display_name",
     ]
+}
+
+extension RevenueCatStanding {
+    /// What it says beside the entry, whose members may stay the same where a period ends and access goes on:
+    /// its state, and until when access was seen whose end is not told.
+    fileprivate var said: JSONValue {
+        switch state {
+        case .running: "running"
+        case .grace(until: nil): .array(["grace", .instant(seenUntil)])
+        case .grace: "grace"
+        case .retry: "retry"
+        case .paused: "paused"
+        case .over: "over"
+        case .pending: "pending"
+        case .unstated: "unstated"
+        case .cut: "cut"
+        }
+    }
 }

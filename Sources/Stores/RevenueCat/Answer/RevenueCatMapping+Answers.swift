@@ -7,7 +7,8 @@ extension RevenueCatMapping {
     /// One submission for each environment that an answer tells of; more where it tells very much.
     ///
     /// Each is named by what it says, so that the same answer again, whenever it was given, is a repeat
-    /// (E1) unless RevenueCat said something else in between, where each has its time. Cost: linear in the answer.
+    /// (E1) unless RevenueCat said something else in between, where each has its time. One that shows access
+    /// behind an end, and not until when, says another thing each hour. Cost: linear in the answer.
     static func submissions(for answer: RevenueCatAnswer) -> [Submission] {
         let named = PayloadNames.revenueCat.subjects(in: answer.json)
         let items = answer.items()
@@ -138,7 +139,7 @@ extension RevenueCatAnswer {
             beside: [fields.text("id").flatMap { transactions[Name($0)] } ?? .null],
             environment: fields.statedEnvironment,
             customer: customer,
-            observedAt: observedAt
+            in: self
         ) { () throws(InputFault) in
             switch object {
             case "subscription":
@@ -164,7 +165,7 @@ extension RevenueCatAnswer {
             beside: [],
             environment: environment,
             customer: customer,
-            observedAt: observedAt,
+            in: self,
             standing: standing
         )
     }

@@ -55,6 +55,14 @@ struct RevenueCatStanding: Hashable, Sendable {
         return true
     }
 
+    /// Until when access behind the end is taken to go on where it was seen and its end is not told: to the full
+    /// hour, so that all answers of an hour say the same, and whoever asks in a loop does not fill the log.
+    var seenUntil: Instant {
+        let hour: Int64 = 3_600_000
+        let begun = observedAt.milliseconds % hour
+        return begun == 0 ? observedAt : observedAt.advanced(byMilliseconds: hour - begun)
+    }
+
     /// All of it, the past first; never empty.
     func drafts() -> [EventDraft] {
         if case .pending = state {
@@ -103,7 +111,7 @@ struct RevenueCatStanding: Hashable, Sendable {
         case .grace(let until):
             // As long as it was seen, unless somebody told until when.
             let grace = period.grace(
-                until: until ?? observedAt,
+                until: until ?? seenUntil,
                 from: end ?? observedAt,
                 saidAt: until == nil ? nil : observedAt,
                 of: names

@@ -63,6 +63,59 @@ struct `A subscription that RevenueCat tells` {
         }
     }
 
+    /// A way to say that access goes on behind the end, or is paused, which says the same on each day.
+    struct Standing: Sendable, CustomTestStringConvertible {
+        var status: String
+        /// When RevenueCat is asked.
+        var days: [Int64]
+        /// Of the days 25, 33 and 36.
+        var expected: [String]
+
+        var testDescription: String { status }
+    }
+
+    // E1, T2: answers whose words are the same say another thing where the period has ended since, or later
+    @Test(arguments: [
+        Standing(
+            status: "in_grace_period",
+            days: [32, 35],
+            expected: ["active", "grace", "expired"]
+        ),
+        Standing(status: "active", days: [20, 32, 35], expected: ["active", "grace", "expired"]),
+        Standing(status: "pause", days: [20, 32], expected: ["active", "paused", "paused"]),
+    ])
+    func `stands as it was seen, in whatever order`(_ standing: Standing) async throws {
+        var play = try PlayStory()
+        play.submissions = try standing.days.flatMap { day in
+            standing.status == "pause"
+                ? try RevenueCatStory.subscriber(
+                    [(1, "GPA.1", 1, 31)],
+                    on: day,
+                    #"{"auto_resume_date":"\#(Sample.day(60))"}"#
+                )
+                : try RevenueCatStory.list([("t1", 1, 31)], on: day, status: standing.status)
+        }
+        #expect(play.submissions.count == standing.days.count)
+        for order in [Array(play.submissions.indices), play.submissions.indices.reversed()] {
+            let statuses = try await play.statuses(at: [25, 33, 36], order: order)
+            #expect(statuses == standing.expected, "\(order)")
+        }
+    }
+
+    // Stores, rule 7: the end that is stated is the transaction's first one
+    @Test func `keeps the extension that it had until its refund`() async throws {
+        var play = try PlayStory()
+        play.submissions = try [
+            RevenueCatStory.webhook("INITIAL_PURCHASE", "t1", 1, 31, on: 1),
+            RevenueCatStory.webhook("SUBSCRIPTION_EXTENDED", "t1", 1, 45, on: 20),
+            RevenueCatStory.webhook("EXPIRATION", "t1", 1, 31, on: 40, because: "CUSTOMER_SUPPORT"),
+        ]
+        for order in [[0, 1, 2], [2, 1, 0]] {
+            let statuses = try await play.statuses(at: [25, 35, 41], order: order)
+            #expect(statuses == ["active", "active", "refunded"], "\(order)")
+        }
+    }
+
     // P1: told by webhooks and by an answer, it is one purchase, also where the webhooks come last
     @Test func `is one purchase in both`() async throws {
         for answer in RevenueCatStory.answers {
@@ -156,7 +209,8 @@ struct RevenueCatStory {
         _ start: Int64,
         _ end: Int64,
         on day: Int64,
-        grace: Int64? = nil
+        grace: Int64? = nil,
+        because reason: String = "UNSUBSCRIBE"
     ) throws -> Submission {
         let isPlay = transaction.hasPrefix("GPA")
         let body = """
@@ -165,7 +219,8 @@ struct RevenueCatStory {
             "period_type":"NORMAL","purchased_at_ms":\(Sample.day(start).milliseconds),
             "expiration_at_ms":\(Sample.day(end).milliseconds),
             "grace_period_expiration_at_ms":\(grace.map { "\(Sample.day($0).milliseconds)" } ?? "null"),
-            "cancel_reason":"UNSUBSCRIBE","store":"\(isPlay ? "PLAY_STORE" : "APP_STORE")",
+            "cancel_reason":"\(reason)","expiration_reason":"\(reason)",
+            "store":"\(isPlay ? "PLAY_STORE" : "APP_STORE")",
             "environment":"PRODUCTION","transaction_id":"\(transaction)",
             "original_transaction_id":"\(isPlay ? "GPA.1" : "t1")"}}
             """
@@ -196,6 +251,40 @@ struct RevenueCatStory {
                 "subscriber": .members(["subscriptions": .members(["pro.month": subscription])])
             ]),
             on: day
+        )
+    }
+
+    /// What version 2 says of a subscription of the App Store, by its status, with its transactions.
+    ///
+    /// `periods`: the transaction, the days of its start and end.
+    static func list(
+        _ periods: [(id: String, start: Int64, end: Int64)],
+        on day: Int64,
+        status: String,
+        renews: Bool = true
+    ) throws -> [Submission] {
+        guard let period = periods.last else { return [] }
+        let items = periods.map { period in
+            JSONValue.members([
+                "id": .string(period.id),
+                "purchased_at": .integer(Sample.day(period.start).milliseconds),
+                "expiration_date": .integer(Sample.day(period.end).milliseconds),
+                "product_store_identifier": "pro.month",
+            ])
+        }
+        let subscription = JSONValue.members([
+            "object": "subscription", "id": "sub1", "store": "app_store",
+            "environment": "production", "store_subscription_identifier": .string(period.id),
+            "starts_at": .integer(Sample.day(1).milliseconds),
+            "current_period_starts_at": .integer(Sample.day(period.start).milliseconds),
+            "current_period_ends_at": .integer(Sample.day(period.end).milliseconds),
+            "status": .string(status), "gives_access": .bool(status != "expired"),
+            "auto_renewal_status": renews ? "will_renew" : "will_not_renew",
+        ])
+        return try submissions(
+            .members(["object": "list", "items": .array([subscription])]),
+            on: day,
+            transactions: .members(["items": .array(items)])
         )
     }
 
@@ -235,28 +324,11 @@ extension RevenueCatStory.Answer {
         let periods: [(id: String, start: Int64, end: Int64)] = [("t1", 1, 31), ("t2", 41, 71)]
         let told = periods.filter { $0.start <= day }
         guard let period = told.last else { return [] }
-        let items = told.map { period in
-            JSONValue.members([
-                "id": .string(period.id),
-                "purchased_at": .integer(Sample.day(period.start).milliseconds),
-                "expiration_date": .integer(Sample.day(period.end).milliseconds),
-                "product_store_identifier": "pro.month",
-            ])
-        }
-        let isOver = period.end <= day
-        let subscription = JSONValue.members([
-            "object": "subscription", "id": "sub1", "store": "app_store",
-            "environment": "production", "store_subscription_identifier": .string(period.id),
-            "starts_at": .integer(Sample.day(1).milliseconds),
-            "current_period_starts_at": .integer(Sample.day(period.start).milliseconds),
-            "current_period_ends_at": .integer(Sample.day(period.end).milliseconds),
-            "status": isOver ? "expired" : "active", "gives_access": .bool(!isOver),
-            "auto_renewal_status": day >= 50 ? "will_not_renew" : "will_renew",
-        ])
-        return try RevenueCatStory.submissions(
-            .members(["object": "list", "items": .array([subscription])]),
+        return try RevenueCatStory.list(
+            told,
             on: day,
-            transactions: .members(["items": .array(items)])
+            status: period.end <= day ? "expired" : "active",
+            renews: day < 50
         )
     }
 }

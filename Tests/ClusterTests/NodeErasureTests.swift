@@ -158,6 +158,45 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // Killed in its first filling it keeps the names of all, and keys that open them.
+    @Test func `names in its receipt a machine whose filling was ended, which leaves no rest`()
+        async throws
+    {
+        try await withMachines { machines in
+            let (first, _) = try await machines.begin(granting: 3)
+            let (size, journal) = (try first.size(), machines.journal)
+            try await eventually("all to be confirmed") {
+                try journal.row().confirmedSize == size
+            }
+            try machines.makeRoom("c")
+            let change = """
+                UPDATE \(machines.schema.name).vault_item
+                SET bytes = set_byte(bytes, 30, get_byte(bytes, 30) # 1)
+                """
+            try PostgresServers.sql(change)
+            // It has read the keys, and some of the vault's items.
+            #expect { _ = try machines.open("c") } throws: {
+                ($0 as? LogStorageFault)?.code == .damaged
+            }
+            try PostgresServers.sql(change)
+            #expect(try first.erase([1])?.machines == ["c"])
+            // The control: once it follows nothing is left to be told.
+            let third = try machines.open("c")
+            third.begin()
+            #expect(try first.erase([2])?.machines == [])
+            #expect(third.generation == 2)
+            await third.end()
+            // As a machine leaves it that was killed.
+            let rest = machines.path("c") + ".filling"
+            try FileManager.default.createDirectory(
+                atPath: rest,
+                withIntermediateDirectories: true
+            )
+            _ = try machines.open("c")
+            #expect(!FileManager.default.fileExists(atPath: rest))
+        }
+    }
+
     // The keys of before open what a slot, or a standby, keeps.
     @Test func `names in its receipt what keeps what was replaced`() async throws {
         try await withMachines { machines in

@@ -155,8 +155,26 @@ private struct LogAudit {
     }
 
     private mutating func checkLastRecordedTime() {
-        guard end.size > 0, lastRecordedAt != end.lastRecordedAt else { return }
-        report.faults.note(.order, nil, "the log's end states another recorded time")
+        guard end.size > 0 else { return }
+        if lastRecordedAt != end.lastRecordedAt {
+            report.faults.note(.order, nil, "the log's end states another recorded time")
+        }
+        // What cannot be read is told where the records are.
+        if let own = end.lastOwnRecordedAt, (try? isRecorded(at: own)) == false {
+            report.faults.note(
+                .order,
+                nil,
+                "the log's end states a time of its own at which nothing was recorded"
+            )
+        }
+    }
+
+    /// Whether an event was recorded at a time, in milliseconds since 1970.
+    private func isRecorded(at time: Int64) throws -> Bool {
+        let instant = Instant(milliseconds: time)
+        let count = try log.size(recordedBy: instant, upTo: end.size)
+        guard count > 0 else { return false }
+        return try log.recordedAt(count - 1) == instant
     }
 
     /// Compares tiles above the leaves with those that the log holds.

@@ -31,8 +31,15 @@ struct ErasureProposal: Proposal {
             }
             return .settled(.recorded(at: earlier))
         }
-        scopes = try EvidenceSearch(pipeline, names, for: customers, scopes, size: size)
-            .extending(scopes)
+        scopes = try EvidenceSearch(
+            pipeline.questions,
+            pipeline.vault,
+            names,
+            for: customers,
+            scopes,
+            size: size
+        )
+        .extending(scopes)
         scopes += try waitingScopes(pipeline.vault)
         guard !scopes.isEmpty else { return .settled(.unknown) }
         if scopes.contains(where: { !$0.evidence.isEmpty }) {

@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 import EventLog
 public import LedgerAPI
@@ -79,10 +80,28 @@ struct ErasureScope {
 }
 
 extension Eraser {
-    /// What an erasure of customers would take, as things stand.
+    /// What an erasure of customers would take, as things stand; evidence is not looked at.
     ///
     /// - Throws: `LogStorageFault`. Cost: as `show` of each, in each environment.
     public func plannedErasure(of customers: [CustomerID]) throws -> ErasurePlanAnswer {
+        try plannedErasure(of: customers, reading: nil)
+    }
+
+    /// What an erasure of customers would take, as things stand.
+    ///
+    /// Somebody of whom nothing is known but what evidence says, or what waits in quarantine, is not unknown,
+    /// and has no stream: the erasure gives them one.
+    ///
+    /// `reading`: tells whom evidence names; nil: it is not looked at.
+    ///
+    /// - Throws: `LogStorageFault`, `LedgerOpenFault`, `FileFault`.
+    ///
+    /// Cost: as `show` of each, in each environment; for those who have no stream, what waits in quarantine is
+    /// read, and the evidence that names very many.
+    package func plannedErasure(
+        of customers: [CustomerID],
+        reading names: (any EvidenceNames)?
+    ) throws -> ErasurePlanAnswer {
         let (vault, views, size) = (questions.vault, questions.views, try questions.size())
         if views.end < size { try views.catchUp() }
         let (scopes, unknown) = try erasureScopes(of: customers, size: size)
@@ -98,7 +117,38 @@ extension Eraser {
                 )
             }
         }
-        return ErasurePlanAnswer(streams: streams, unknown: unknown.map(\.text))
+        let mentioned = try mentioned(unknown, beside: scopes, names, size: size)
+        return ErasurePlanAnswer(
+            streams: streams,
+            unknown: unknown.filter {
+                !mentioned.contains(Name(Subject.customer($0).description))
+            }
+            .map(\.text)
+        )
+    }
+
+    /// Subjects that evidence names, or something in quarantine; among them all of some customers without a
+    /// stream of whom that is so.
+    private func mentioned(
+        _ customers: [CustomerID],
+        beside scopes: [ErasureScope],
+        _ names: (any EvidenceNames)?,
+        size: UInt64
+    ) throws -> Set<Name> {
+        guard !customers.isEmpty else { return [] }
+        let vault = try opened.whole
+        let waiting = try vault.quarantined(customers.map { Subject.customer($0).description })
+        let quarantined = Set(texts: waiting)
+        guard let names else { return quarantined }
+        let search = try EvidenceSearch(
+            questions,
+            vault,
+            names,
+            for: customers,
+            scopes,
+            size: size
+        )
+        return quarantined.union(Set(texts: try search.named().map(\.subject)))
     }
 
     func erasureScopes(

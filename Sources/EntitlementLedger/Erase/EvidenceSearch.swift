@@ -36,14 +36,15 @@ struct EvidenceSearch {
 
     /// Looks for customers, and for all that goes with them.
     init(
-        _ pipeline: Pipeline,
+        _ questions: Questions,
+        _ vault: any Vault,
         _ reader: any EvidenceNames,
         for customers: [CustomerID],
         _ scopes: [ErasureScope],
         size: UInt64
     ) throws {
-        questions = pipeline.questions
-        vault = pipeline.vault
+        self.questions = questions
+        self.vault = vault
         self.reader = reader
         self.size = size
         for environment in StoreEnvironment.allCases {
@@ -63,7 +64,7 @@ struct EvidenceSearch {
     /// The scopes with all that is found; who stands in evidence alone gets one of their own.
     func extending(_ scopes: [ErasureScope]) throws -> [ErasureScope] {
         var scopes = scopes
-        for finding in try crowded() + older() {
+        for finding in try findings() {
             for name in finding.named where try vault.stream(of: name) == nil {
                 scopes.append(
                     ErasureScope(
@@ -81,6 +82,11 @@ struct EvidenceSearch {
         }
         return scopes
     }
+
+    /// The names that are found; nobody gets a stream.
+    func named() throws -> Set<StreamName> { Set(try findings().flatMap(\.named)) }
+
+    private func findings() throws -> [Finding] { try crowded() + older() }
 
     /// What is sealed under a key of its own, by the events that note it.
     private func crowded() throws -> [Finding] {

@@ -15,6 +15,16 @@ extension LedgerDirectory {
     /// Items of the vault that are written at once.
     private static let itemsPerWrite = 1000
 
+    /// Where a node's keys and names stand while its directory is filled.
+    private static func partsPath(of path: String) -> String { path + ".filling" }
+
+    /// Removes what a filling left that was ended in the middle: keys, and all names that they open.
+    package static func removeUnfinishedFill(at path: String) throws {
+        let parts = partsPath(of: path)
+        guard DurableFile.exists(parts) else { return }
+        try FileManager.default.removeItem(atPath: parts)
+    }
+
     /// Fills an empty directory up to what of the cluster is confirmed now.
     ///
     /// What no leader was told is durable on a second machine is in no copy, as with those that follow: where it
@@ -37,7 +47,7 @@ extension LedgerDirectory {
             generation: row.end.generation
         )
         let keys = try journal.keys()
-        let parts = path + ".filling"
+        let parts = partsPath(of: path)
         try DurableFile.makeFolder(parts)
         // What stays is sealed, and a later attempt writes it anew.
         defer { try? FileManager.default.removeItem(atPath: parts) }

@@ -32,5 +32,6 @@ extension LedgerDirectory {
         return lock
     }
 
-    private static let lockSuffix = ".lock"
+    /// What the name of a small file's lock file ends with.
+    static let lockSuffix = ".lock"
 }

@@ -97,32 +97,49 @@ extension LedgerDirectory {
         throw LogStorageFault(.busy, "erasures were always before it")
     }
 
+    /// What the name of its file ends with until the new key stands in it: the usual one is the next key's.
+    private static let ownKeySuffix = ".own" + DurableFile.newSuffix
+
     /// Draws a new master key for a ledger that keeps its own, in its directory.
     ///
     /// - Returns: the backups that the old key still opens.
-    /// - Throws: as ``rotateMasterKey(at:from:to:randomness:)``.
+    /// - Throws: as ``rotateMasterKey(at:from:to:in:randomness:)``; `LedgerOpenFault.locked` where another
+    ///   process does the same.
     package static func rotateOwnMasterKey(
         at path: String,
         randomness: RandomSource
     ) throws -> [String] {
+        _ = try manifest(at: path)
         var randomness = randomness
         let (file, next) = (path + "/" + keyName, path + "/" + nextKeyName)
+        // To the end: who came between would take the next key's file away from who wraps by it.
+        let lock = try takeLock(file + lockSuffix)
+        defer { Glibc.close(lock) }
         if DurableFile.exists(next) {
             // Who wrote it may have been stopped before its name was on the disk.
             try DurableFile.syncDirectory(of: next)
         } else {
-            let text = Hexadecimal.encode(randomness.bytes(StreamKeys.byteCount)) + "\n"
-            try DurableFile.replace(next, with: Array(text.utf8))
+            try DurableFile.replace(next, with: text(randomness.bytes(StreamKeys.byteCount)))
         }
         guard let old = try key(file), let new = try key(next) else {
             throw LedgerOpenFault(.damaged, "the ledger's own master key is not one")
         }
         let missed = try rotateMasterKey(at: path, from: old, to: new, randomness: randomness)
-        // Its file may be a link to where secrets are kept, which stays.
-        try DurableFile.replace(file, with: DurableFile.read(next) ?? [])
+        // Who was given a third key may have come between: the ledger's own is none that opens nothing.
+        let keys = path + "/" + vaultName + "/" + EpochKeys.fileName
+        _ = try EpochKeyFile.open(DurableFile.read(keys), SymmetricKey(data: new))
+        // Its file may be a link to where secrets are kept, which stays. The next one's stands until then:
+        // without either nothing would open the ledger.
+        let output = try FileOutput(file, suffix: ownKeySuffix)
+        try output.write(text(new))
+        try output.close()
         DurableFile.remove(next)
         try DurableFile.syncDirectory(of: next)
         return missed
+    }
+
+    private static func text(_ key: [UInt8]) -> [UInt8] {
+        Array((Hexadecimal.encode(key) + "\n").utf8)
     }
 
     private static func key(_ file: String) throws -> [UInt8]? {

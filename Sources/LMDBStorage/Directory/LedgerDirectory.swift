@@ -102,7 +102,7 @@ package enum LedgerDirectory {
     static func makeFolders(at path: String) throws {
         do {
             for name in [logName, vaultName, viewsName] {
-                try DurableFile.makeFolder(path + "/" + name)
+                try DurableFile.makeFolder(path + "/" + name, isDurable: true)
             }
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")

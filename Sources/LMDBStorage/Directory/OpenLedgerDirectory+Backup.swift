@@ -15,33 +15,39 @@ package struct VaultCounts: Sendable, Equatable {
 extension OpenLedgerDirectory {
     /// How often a copy is begun anew because keys were replaced meanwhile.
     private static let copyAttempts = 5
+    /// Bytes of a copy that are held at once.
+    private static let pieceByteCount = 1 << 20
 
     /// Copies the vault as it stands into a folder, while writing to the ledger goes on.
     ///
     /// The copy is every item, sealed, and the epoch file, which only the master key opens.
-    /// The folder is made if it is not there; what an older backup left in it is replaced. The copy
-    /// is read back: every entry opens.
+    /// The folder is made if it is not there; what an older backup left in it is replaced, and is whole
+    /// until then, wherever it is stopped. The copy is read back: every entry opens.
     ///
     /// - Throws: `LogStorageFault`, `FileFault`, `LedgerOpenFault`.
     package func copyVault(to folder: String, masterKey: [UInt8]) throws -> VaultCounts {
         try DurableFile.makeFolder(folder, isDurable: true)
         let vaultPath = path + "/" + LedgerDirectory.vaultName
+        let journal = folder + "/" + VaultJournal.fileName
+        let masterKey = SymmetricKey(data: masterKey)
         for _ in 0..<Self.copyAttempts {
             let before = try Self.keys(ofVault: vaultPath)
-            let journal = folder + "/" + VaultJournal.fileName
             let counts = try writeCopy(to: journal + DurableFile.newSuffix)
             // An erasure that came between sealed items anew, which the keys of before do not open.
             guard let before, try Self.keys(ofVault: vaultPath) == before else { continue }
-            let keys = try EpochKeyFile.open(before, SymmetricKey(data: masterKey))
+            let keys = try EpochKeyFile.open(before, masterKey)
             // Nor does a copy take along the keys that one under way is about to destroy.
             guard keys.replaced.isEmpty else { continue }
             try Self.check(journal + DurableFile.newSuffix, keys, counts)
+            try Self.prepare(folder, for: keys, masterKey)
             // Who replaces the keys brings the copy along, or comes before it.
             do {
                 let isPlaced = try EpochKeyFile.whileLocked(vaultPath: vaultPath) {
                     guard try Self.keys(ofVault: vaultPath) == before else { return false }
-                    try DurableFile.rename(journal + DurableFile.newSuffix, to: journal)
+                    // In this order: the older journal opens by these keys, too.
                     try DurableFile.replace(folder + "/" + EpochKeys.fileName, with: before)
+                    try DurableFile.rename(journal + DurableFile.newSuffix, to: journal)
+                    try DurableFile.syncDirectory(of: journal)
                     return true
                 }
                 if isPlaced { return counts }
@@ -50,6 +56,33 @@ extension OpenLedgerDirectory {
             }
         }
         throw LogStorageFault(.busy, "the vault's keys are being replaced")
+    }
+
+    /// Adds a new copy's items to the older one in a folder, if that is sealed under other keys: as after an
+    /// erasure, all that stays of it opens by those and by these.
+    ///
+    /// What is torn is passed over, and is replaced by the next copy.
+    private static func prepare(
+        _ folder: String,
+        for keys: EpochKeys,
+        _ masterKey: SymmetricKey
+    ) throws {
+        // Keys that do not open are others.
+        let older = try? EpochKeyFile.open(Self.keys(ofVault: folder), masterKey)
+        let journal = folder + "/" + VaultJournal.fileName
+        guard DurableFile.exists(journal), older?.shards != keys.shards else { return }
+        let new = try DurableFile.openForReading(journal + DurableFile.newSuffix)
+        defer { Glibc.close(new) }
+        let file = try DurableFile.openForAppending(journal)
+        defer { Glibc.close(file) }
+        var offset: UInt64 = 0
+        while true {
+            let piece = try DurableFile.read(new, at: offset, count: pieceByteCount)
+            if piece.isEmpty { break }
+            try DurableFile.write(piece, to: file)
+            offset += UInt64(piece.count)
+        }
+        guard fsync(file) == 0 else { throw FileFault(errno, "fsync") }
     }
 
     private func writeCopy(to journal: String) throws -> VaultCounts {

@@ -6,8 +6,9 @@ extension LMDBLog {
     ///
     /// Costs three look-ups.
     /// - Throws: `LogStorageFault.damaged` where they differ.
-    func checkEnd() throws {
-        try read { transaction, tables in
+    func checkEnd(of opened: Current) throws {
+        let tables = opened.tables
+        try opened.environment.read { transaction in
             let stated = try end(transaction, tables).size
             let packed = try transaction.last(tables.bundles) { key, _ in
                 key.count == 8 ? key.loadUInt64BigEndian(at: 0) : .max

@@ -1,3 +1,4 @@
+import DurableFiles
 package import EventLog
 import LMDB
 import Synchronization
@@ -68,7 +69,7 @@ package final class LMDBLog: LogStorage {
 
     /// Opens the log in a directory that exists.
     ///
-    /// - Throws: `LogStorageFault`.
+    /// - Throws: `LogStorageFault`; `FileFault` where this user may not open it.
     package convenience init(
         path: String,
         isReadOnly: Bool,
@@ -95,10 +96,10 @@ package final class LMDBLog: LogStorage {
             isReadOnly: isReadOnly
         )
         self.options = options
-        let opened = try mappingFaults { try Current(path, options, lock) }
+        let opened = try mappingRefusals { try Current(path, options, lock) }
         current = Mutex(opened)
         do {
-            try checkEnd()
+            try mappingFaults { try checkEnd(of: opened) }
         } catch {
             close()
             throw error
@@ -119,6 +120,13 @@ package final class LMDBLog: LogStorage {
             // Waits for readers, who take `current` while they are inside: not under its lock.
             old.close()
             let opened = try mappingFaults { try Current(path, options, lock) }
+            do {
+                // Before anybody reads from it.
+                try mappingFaults { try checkEnd(of: opened) }
+            } catch {
+                opened.environment.close()
+                throw error
+            }
             current.withLock { $0 = opened }
             treeWriter.withLock { $0 = nil }
             isInDoubt.withLock { $0 = false }
@@ -204,7 +212,7 @@ package final class LMDBLog: LogStorage {
             }
             return value.int64(at: 0)
         }
-        return try transaction.get(tables.end, Key(0)) { value in
+        let end = try transaction.get(tables.end, Key(0)) { value in
             guard value.count > 16 else {
                 throw LogStorageFault(.damaged, "the log's end is too short")
             }
@@ -214,7 +222,13 @@ package final class LMDBLog: LogStorage {
                 highestCounter: value.uint64(at: 8),
                 lastOwnRecordedAt: own
             )
-        } ?? .empty
+        }
+        guard let end else { return .empty }
+        // It is an event's; nothing of the value itself tells whether it is what was written.
+        guard end.lastRecordedAt >= own ?? .min else {
+            throw LogStorageFault(.damaged, "the log's last own time lies behind its last event's")
+        }
+        return end
     }
 
     /// See `LogStorage`.
@@ -331,6 +345,17 @@ func mappingFaults<Result>(_ body: () throws -> Result) throws -> Result {
         throw LogStorageFault(error)
     } catch let error as DecodingFault {
         throw LogStorageFault(error.isNewer ? .newerFormat : .damaged, error.what)
+    }
+}
+
+/// As `mappingFaults`, for an opening: what the system does not let this user open is told as of any file.
+func mappingRefusals<Result>(_ body: () throws -> Result) throws -> Result {
+    try mappingFaults {
+        do {
+            return try body()
+        } catch let error as LMDBError where error.kind == .notPermitted {
+            throw FileFault(error.code, error.operation)
+        }
     }
 }
 

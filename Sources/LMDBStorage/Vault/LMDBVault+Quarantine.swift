@@ -8,54 +8,34 @@ extension LMDBVault {
     /// See `Vault`.
     package func quarantined(_ subjects: [String]) throws -> [String] {
         guard !subjects.isEmpty else { return [] }
+        guard try !quarantine(.system).days().isEmpty else { return [] }
         // It may have been changed meanwhile, and days are wrapped by the new one.
         try requireMasterKey(turn.withLock(\.journal))
-        return try writer.withLock { writer in
-            let named = subjects.map {
-                (subject: $0, id: StreamName(environment: 0, subject: $0).id)
+        // Only looked through: nothing is drawn, and nobody who writes to the vault waits.
+        let quarantine = quarantine(.system)
+        let named = subjects.map { (subject: $0, id: StreamName(environment: 0, subject: $0).id) }
+        let ids = NamedIDs(named.compactMap(\.id))
+        var found: Set<[UInt8]> = []
+        for day in try quarantine.days() {
+            for item in try quarantine.openItems(of: day) ?? [] {
+                found.formUnion(ids.found(in: item))
             }
-            let ids = NamedIDs(named.compactMap(\.id))
-            let quarantine = quarantine(writer)
-            var found: Set<[UInt8]> = []
-            for day in try quarantine.days() {
-                for item in try quarantine.openItems(of: day) ?? [] {
-                    found.formUnion(ids.found(in: item))
-                }
-            }
-            return named.filter { found.contains(NamedIDs.key($0.id ?? [])) }.map(\.subject)
         }
+        return named.filter { found.contains(NamedIDs.key($0.id ?? [])) }.map(\.subject)
     }
 
     /// Takes items out of the quarantine that name one of these streams, while their names are known.
-    func clearQuarantine(of gone: [UInt64], _ writer: inout Writer) throws {
-        var quarantine = quarantine(writer)
-        let days = try quarantine.days()
-        guard !days.isEmpty else { return }
-        let ids = NamedIDs(try gone.compactMap { try storedName(of: $0)?.id })
-        for day in days {
-            // Whom a day names that opens no more nobody can tell: rather others' lines go with it.
-            guard let items = try quarantine.openItems(of: day) else {
-                try quarantine.destroy(day)
-                continue
-            }
-            let kept = items.filter { ids.found(in: $0).isEmpty }
-            if kept.count < items.count { try quarantine.renew(day, with: kept) }
-        }
-    }
-
-    /// Destroys what is too old.
     ///
-    /// - Throws: as `Quarantine.destroyOld`.
-    func destroyOldQuarantine() throws {
-        try Quarantine.destroyOld(ledgerPath: ledgerPath, now: clock())
+    /// - Throws: `LedgerOpenFault.locked` where an import goes on having its files, `FileFault`.
+    func clearQuarantine(of gone: [UInt64], _ writer: inout Writer) throws {
+        var quarantine = quarantine(writer.randomness)
+        guard try !quarantine.days().isEmpty else { return }
+        let ids = NamedIDs(try gone.compactMap { try storedName(of: $0)?.id })
+        try quarantine.clear { !ids.found(in: $0).isEmpty }
     }
 
-    private func quarantine(_ writer: Writer) -> Quarantine {
-        Quarantine(
-            ledgerPath: ledgerPath,
-            masterKey: keyFile.key,
-            randomness: writer.randomness
-        )
+    private func quarantine(_ randomness: RandomSource) -> Quarantine {
+        Quarantine(ledgerPath: ledgerPath, masterKey: keyFile.key, randomness: randomness)
     }
 
     /// A stream's name in the table, also where the stream is closed.

@@ -158,8 +158,6 @@ package final class LMDBVault: Vault {
             // Where the disk takes nothing, say, an audit tells.
             try? completeJournal()
         }
-        // What somebody adds to at this moment is looked at with the next opening.
-        if !isReadOnly { try? destroyOldQuarantine() }
         begin(with: waiting)
     }
 

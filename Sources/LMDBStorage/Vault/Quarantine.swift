@@ -13,7 +13,8 @@ package struct Quarantine {
     private let path: String
     private let masterKey: SymmetricKey
     private var randomness: RandomSource
-    /// Who adds to it and who empties it, alone; nil: it is only looked through.
+    /// Who imports, and who empties it of what is too old, alone; nil: an erasure's, or only looked
+    /// through.
     private let lock: Lock?
 
     /// A lock file that is held as long as somebody has this.
@@ -30,8 +31,14 @@ package struct Quarantine {
     private static let dayLimit: TimeInterval = 30
     /// The folder in a ledger's directory.
     package static let directoryName = "quarantine"
-    /// The file beside it that is held by whoever adds to it.
+    /// The file beside it that is held by whoever imports, to the end: two do not try the same again, and
+    /// the master key stays.
     static let lockName = directoryName + ".lock"
+    /// The file beside it that is held while its files are read or changed, for moments: an erasure
+    /// comes between two steps of an import, and waits for no server that is asked.
+    private static let filesLockSuffix = ".files.lock"
+    /// How often it is waited for, each time as long as for any lock: a day may have many items.
+    private static let waits = 60
     private static let keySuffix = ".key"
     private static let itemsSuffix = ".items"
     /// The bytes at which a part is full: more is added to a part of its own.
@@ -39,18 +46,41 @@ package struct Quarantine {
 
     /// Opens the quarantine of a ledger and destroys what is too old.
     ///
-    /// `oldest` is the first day that is kept, as `YYYY-MM-DD`.
+    /// `oldest` is the first day that is kept, as `YYYY-MM-DD`; nil: every day is.
     package init(
         ledgerPath: String,
         masterKey: [UInt8],
-        oldest: String,
+        oldest: String? = nil,
         randomness: RandomSource
     ) throws {
         lock = try Lock(ledgerPath + "/" + Self.lockName)
         path = ledgerPath + "/" + Self.directoryName
         self.masterKey = SymmetricKey(data: masterKey)
         self.randomness = randomness
-        for day in try days() where day < oldest { try destroy(day) }
+        guard let oldest else { return }
+        for day in try days() where day < oldest { try Self.alone(at: path) { try destroy(day) } }
+    }
+
+    /// Has the files of a quarantine alone, for moments; who has them asks for no other lock.
+    ///
+    /// - Throws: `LedgerOpenFault.locked` where somebody goes on having them; what `body` throws.
+    private static func alone<Result>(
+        at path: String,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        for _ in 0..<waits {
+            let files: Int32?
+            do {
+                files = try DurableFile.whenFree { try DurableFile.lock(path + filesLockSuffix) }
+            } catch let fault as FileFault where fault.code == EROFS {
+                // Where nothing can be written nobody changes them.
+                return try body()
+            }
+            guard let files else { continue }
+            defer { close(files) }
+            return try body()
+        }
+        throw LedgerOpenFault(.locked, "another process is at what imports refused")
     }
 
     /// Destroys what is too old in a ledger's quarantine, whatever its key.
@@ -95,21 +125,76 @@ package struct Quarantine {
     package mutating func add(_ items: [[UInt8]], day: String) throws {
         guard !items.isEmpty else { return }
         try DurableFile.makeFolder(path, isDurable: true)
-        // Items that stand without a key are left of a day that was being destroyed: nobody opens them.
-        if try key(of: day) == nil { try destroy(day) }
-        var part = try parts().last { $0.day == day } ?? Part(day: day, number: 0)
-        var bytes = try DurableFile.read(file(part)) ?? []
-        if bytes.count >= Self.partLimit {
-            part.number += 1
-            bytes = []
+        try Self.alone(at: path) {
+            // Items that stand without a key are left of a day that was being destroyed: nobody opens them.
+            if try key(of: day) == nil { try destroy(day) }
+            var part = try parts().last { $0.day == day } ?? Part(day: day, number: 0)
+            var bytes = try DurableFile.read(file(part)) ?? []
+            if bytes.count >= Self.partLimit {
+                part.number += 1
+                bytes = []
+            }
+            try DurableFile.replace(file(part), with: bytes + sealed(items, day))
         }
-        try DurableFile.replace(file(part), with: bytes + sealed(items, day))
     }
 
     /// The items of a day, opened.
     ///
     /// - Throws: `DecodingFault` for damaged files, and if the master key is another.
     package func items(of day: String) throws -> [[UInt8]] {
+        try Self.alone(at: path) { try opened(day) }
+    }
+
+    /// Keeps other items in place of those that were read of a day; none: the day goes.
+    ///
+    /// Where an erasure took some of them meanwhile, all that it left stays instead: what is recorded by
+    /// now is known when it is tried again. Who is stopped meanwhile leaves more than these, never less.
+    package mutating func replace(
+        _ read: [[UInt8]],
+        of day: String,
+        with items: [[UInt8]]
+    ) throws {
+        try Self.alone(at: path) {
+            guard try opened(day) == read else { return }
+            try put(items, as: day)
+        }
+    }
+
+    /// Takes items out of all days; what stays of a day is sealed under a new key: what the old one sealed
+    /// is closed.
+    mutating func clear(where isGone: ([UInt8]) -> Bool) throws {
+        for day in try days() {
+            try Self.alone(at: path) {
+                let items: [[UInt8]]
+                do {
+                    items = try opened(day)
+                } catch is DecodingFault {
+                    // Whom it names nobody can tell: rather others' lines go with it.
+                    return try destroy(day)
+                }
+                let kept = items.filter { !isGone($0) }
+                if kept.count < items.count { try renew(day, with: kept) }
+            }
+        }
+    }
+
+    /// Wraps the key of each day by another master key; one that it wraps already stays.
+    mutating func rewrap(by other: SymmetricKey) throws {
+        for day in try days() {
+            try Self.alone(at: path) {
+                // What the other key does not open is still to be wrapped by it.
+                guard let wrapped = try DurableFile.read(path + "/" + day + Self.keySuffix),
+                    Sealing.open(wrapped, key: other, associatedData: Array(day.utf8)) == nil,
+                    let key = try key(of: day)
+                else { return }
+                try wrap(StreamKeys.bytes(of: key), of: day, by: other)
+            }
+        }
+    }
+
+    // MARK: Only for who has the files
+
+    private func opened(_ day: String) throws -> [[UInt8]] {
         guard let key = try key(of: day) else { return [] }
         var items: [[UInt8]] = []
         for part in try parts() where part.day == day {
@@ -131,9 +216,7 @@ package struct Quarantine {
     }
 
     /// Keeps only these items of a day; none: the day goes.
-    ///
-    /// Who is stopped meanwhile leaves more than these, never less.
-    package mutating func replace(_ day: String, with items: [[UInt8]]) throws {
+    private mutating func put(_ items: [[UInt8]], as day: String) throws {
         guard !items.isEmpty else { return try destroy(day) }
         let old = try parts().filter { $0.day == day && $0.number > 0 }
         try DurableFile.replace(file(Part(day: day, number: 0)), with: sealed(items, day))
@@ -182,27 +265,15 @@ package struct Quarantine {
         return writer.bytes
     }
 
-    /// Keeps only these items of a day, under a new key: what the old one sealed is closed.
+    /// Keeps only these items of a day, under a new key.
     ///
     /// They stand under another name first, one mark longer, which is as old: who is stopped meanwhile
     /// leaves them twice, never less.
-    mutating func renew(_ day: String, with items: [[UInt8]]) throws {
+    private mutating func renew(_ day: String, with items: [[UInt8]]) throws {
         var name = day + "+"
         while try key(of: name) != nil { name += "+" }
-        if !items.isEmpty { try replace(name, with: items) }
+        if !items.isEmpty { try put(items, as: name) }
         try destroy(day)
-    }
-
-    /// Wraps the key of each day by another master key; one that it wraps already stays.
-    mutating func rewrap(by other: SymmetricKey) throws {
-        for day in try days() {
-            // What the other key does not open is still to be wrapped by it.
-            guard let wrapped = try DurableFile.read(path + "/" + day + Self.keySuffix),
-                Sealing.open(wrapped, key: other, associatedData: Array(day.utf8)) == nil,
-                let key = try key(of: day)
-            else { continue }
-            try wrap(StreamKeys.bytes(of: key), of: day, by: other)
-        }
     }
 
     private mutating func wrap(_ key: [UInt8], of day: String, by master: SymmetricKey) throws {
@@ -231,7 +302,7 @@ package struct Quarantine {
     }
 
     /// Destroys a day's key and items: the key first, for a day without items is not looked for again.
-    func destroy(_ day: String) throws {
+    private func destroy(_ day: String) throws {
         let files = try parts().filter { $0.day == day }.map(file)
         for file in [path + "/" + day + Self.keySuffix] + files
         where FileManager.default.fileExists(atPath: file) {

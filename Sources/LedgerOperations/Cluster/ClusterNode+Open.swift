@@ -52,7 +52,7 @@ extension ClusterNode {
             !LedgerDirectory.needsRefill(at: path) && own.map { $0 >= keys.generation } ?? false
         if !isCurrent {
             tell("filling the directory from the cluster: \(row.end.size) events")
-            try fill(path, from: journal, options)
+            try fill(path, as: file, from: journal, options)
         } else if own == keys.generation {
             try LedgerDirectory.renewKeys(
                 at: path,
@@ -64,7 +64,7 @@ extension ClusterNode {
             return try opened(at: path, as: file, of: journal, options, reaching: row)
         } catch  where isDamage(error) {
             tell("what stands there is damaged or no part of the cluster's log: filling it again")
-            try fill(path, from: journal, options)
+            try fill(path, as: file, from: journal, options)
             return try opened(at: path, as: file, of: journal, options, reaching: row)
         }
     }
@@ -115,6 +115,8 @@ extension ClusterNode {
         let node = try ClusterNode(at: path, as: file, of: journal, options: options)
         do {
             try requireName(of: file, in: journal, at: path)
+            // Nobody else has the name: what stands there is nobody's any more.
+            try LedgerDirectory.removeUnfinishedFill(at: path)
             try node.reach(row.confirmedSize, generation: row.end.generation)
             try node.open.directory.vault.forgetReplacedKeys()
             // Before it is looked for new keys: what was noted until then is closed, or replaced by them.
@@ -151,6 +153,7 @@ extension ClusterNode {
     /// Makes a directory's copy anew, unless that would lose something: all that a copy holds was confirmed.
     private static func fill(
         _ path: String,
+        as file: ClusterFile,
         from journal: any ClusterJournal & ClusterContents,
         _ options: OpenLedger.Options
     ) throws {
@@ -165,6 +168,10 @@ extension ClusterNode {
                 "the copy has \(copy.size) events, the cluster's database \(end.size): nothing was changed"
             )
         }
+        try requireName(of: file, in: journal, at: path)
+        // Nobody else has the name: what stands there is nobody's any more.
+        try LedgerDirectory.removeUnfinishedFill(at: path)
+        try tellFilling(file, in: journal)
         for attempt in 1... {
             try LedgerDirectory.removeCopy(at: path)
             do {
@@ -183,4 +190,18 @@ extension ClusterNode {
     }
 
     private static let fillAttempts = 5
+
+    /// Says, where nobody knows of this node, that it is there: from now on it has keys and names, and an erasure
+    /// that it does not follow names it.
+    ///
+    /// Who is known stays known by what it had, which is no newer.
+    private static func tellFilling(
+        _ file: ClusterFile,
+        in journal: any ClusterContents
+    ) throws {
+        guard try !journal.members().contains(where: { $0.name == file.node }) else { return }
+        try journal.note(
+            ClusterMember(name: file.node, address: file.address, size: 0, generation: 0)
+        )
+    }
 }

@@ -39,9 +39,9 @@ public struct ExportRun {
             )
         }
         try self.init(export, export.namedStreams(), ExportFolder.make(path), ledgerPath)
-        try folder.begin(export.plan)
-        // From here on there may be bytes that an erasure has to name.
+        // From here on there may be bytes that an erasure has to name: the plan says of whom they are.
         try note(nil)
+        try folder.begin(export.plan)
     }
 
     /// Goes on with an export that was stopped.

@@ -101,12 +101,30 @@ public struct Importer {
     public mutating func retry(_ quarantine: ImportQuarantine) throws {
         var quarantine = quarantine
         try quarantine.replaceEachDay { lines in
-            let items = try place.begin(ImportedLines(lines))()
-            _ = count(items)
-            // What is refused again stands there meanwhile (E3).
-            options.acknowledge?(items.map(\.line))
+            for batch in Self.batches(of: lines) {
+                let items = try place.begin(ImportedLines(batch))()
+                _ = count(items)
+                // What is refused again stands there meanwhile (E3).
+                options.acknowledge?(items.map(\.line))
+            }
             return takeRefused()
         }
+    }
+
+    /// Lines as they are read together from a file: so a server takes them too.
+    private static func batches(of lines: [LineReader.Line]) -> [[LineReader.Line]] {
+        var batches: [[LineReader.Line]] = []
+        var byteCount = 0
+        for line in lines {
+            let isFull = batches.last?.count == batchLineCount || byteCount >= batchByteCount
+            if batches.isEmpty || isFull {
+                batches.append([])
+                byteCount = 0
+            }
+            batches[batches.count - 1].append(line)
+            byteCount += line.bytes?.count ?? 0
+        }
+        return batches
     }
 
     /// Hands over what was refused, to be kept in quarantine.

@@ -37,7 +37,7 @@ extension Ledger {
         var randomness = options.randomness
         let key = randomness.bytes(MasterKey.byteCount)
         do {
-            try DurableFile.makeFolder(path)
+            try DurableFile.makeFolder(path, isDurable: true)
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
         }

@@ -112,7 +112,10 @@ public struct OpenLedger: Sendable {
             directory.close()
             throw error
         }
-        if !options.isReadOnly, log == nil { try noteContinuation() }
+        guard !options.isReadOnly, log == nil else { return }
+        try noteContinuation()
+        // What somebody adds to at this moment is looked at with the next opening.
+        _ = try? ImportQuarantine.destroyOld(of: ledger, inDirectory: path, at: clock())
     }
 
     /// Records where the log came from, if it goes on under a new name and no event says so yet: it was made

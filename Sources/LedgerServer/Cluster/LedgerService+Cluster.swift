@@ -82,7 +82,23 @@ extension LedgerService {
 
     /// What an answer of this machine's own files has where it may lack what others have: the seconds since it was
     /// known to lack nothing (row Z17; RFC 9111, section 5.1).
-    var age: String? { cluster?.answerAge.map { String($0) } }
+    ///
+    /// - Throws: `Problem.busy` where this machine did not follow its cluster for longer than it may go on alone:
+    ///   whom an erasure took meanwhile, and whose key was revoked, it cannot know. It ends then, but looks for
+    ///   that between its calls to the cluster's database alone.
+    func age(of route: Route) throws(Problem) -> String? {
+        guard let cluster else { return nil }
+        // Whether the process answers is told until it ends.
+        let isHealth = if case .health = route.access { true } else { false }
+        guard isHealth || cluster.endReason != .solitude else {
+            throw Problem(
+                .busy,
+                "this machine did not follow its cluster for longer than it may answer alone",
+                retryAfter: 1
+            )
+        }
+        return cluster.answerAge.map { String($0) }
+    }
 
     /// Seconds until a snapshot that is signed now is old: sooner where this machine may lack what others have
     /// (row Z17), and yet a moment away for whoever verifies it.

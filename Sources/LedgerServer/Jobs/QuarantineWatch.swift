@@ -15,8 +15,12 @@ struct QuarantineWatch: ScheduledJob {
 
     func run() async -> JobRun {
         do {
-            let isDone = try await service.blocking { [directory, clock = service.clock] in
-                try ImportQuarantine.destroyOld(ofLedgerAt: directory, at: clock())
+            let isDone = try await service.blocking { [service, directory] in
+                try ImportQuarantine.destroyOld(
+                    of: service.ledger,
+                    inDirectory: directory,
+                    at: service.clock()
+                )
             }
             return isDone ? .done : .postponed(.seconds(3600))
         } catch is CancellationError {

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerOperations
 
 /// Whether the ledger can be asked, and why not.
 struct Readiness: Sendable {
@@ -9,11 +10,13 @@ struct Readiness: Sendable {
     /// The log's size; nil where it cannot be read.
     var size: UInt64?
 
-    /// The reason where an audit found a fault; the others are the ledger's impediments.
+    /// The reason where an audit found a fault; the others but `alone` are the ledger's impediments.
     static let audit = "audit"
+    /// The reason of a machine that heard nothing of its cluster for longer than it may answer alone.
+    static let alone = "alone"
 
     /// Every reason that there is.
-    static let allReasons = Impediment.allCases.map(\.rawValue) + [audit]
+    static let allReasons = Impediment.allCases.map(\.rawValue) + [audit, alone]
 
     var isReady: Bool { reasons.isEmpty }
 
@@ -38,10 +41,9 @@ extension LedgerService {
             ?? ([.storage], nil)
         var impediments = Set(found)
         if isReadOnlyByFault { impediments.insert(.readOnly) }
-        return Readiness(
-            reasons: Impediment.allCases.filter(impediments.contains).map(\.rawValue)
-                + (metrics.audits.areSound ? [] : [Readiness.audit]),
-            size: size
-        )
+        var reasons = Impediment.allCases.filter(impediments.contains).map(\.rawValue)
+        if !metrics.audits.areSound { reasons.append(Readiness.audit) }
+        if cluster?.endReason == .solitude { reasons.append(Readiness.alone) }
+        return Readiness(reasons: reasons, size: size)
     }
 }

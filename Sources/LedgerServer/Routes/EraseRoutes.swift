@@ -103,7 +103,12 @@ extension RouteTable {
             return Answer(try await erasure(of: customers, request, call, service))
         }
         return Answer(
-            try await service.blocking { try service.ledger.eraser.plannedErasure(of: customers) }
+            try await service.blocking {
+                try service.ledger.eraser.plannedErasure(
+                    of: customers,
+                    reading: StoredEvidenceNames()
+                )
+            }
         )
     }
 

@@ -194,6 +194,29 @@ struct `An export's folder` {
         }
     }
 
+    // The plan says of whom they are: who is stopped behind it leaves what an erasure has to name.
+    @Test func `holds nothing before the ledger's list says where it is`() throws {
+        try Self.filled { ledger, output in
+            let list = ledger.path + "/exports.ndjson"
+            try ledger.open { open in
+                let plan = try Self.plan(open, [.ndjson])
+                // The list cannot be written to.
+                try FileManager.default.createDirectory(
+                    atPath: list,
+                    withIntermediateDirectories: true
+                )
+                #expect(throws: (any Error).self) {
+                    try ExportRun(plan, into: output, of: open, at: ledger.path)
+                }
+                #expect(try DurableFile.names(in: output).isEmpty)
+                try FileManager.default.removeItem(atPath: list)
+                _ = try ExportRun(plan, into: output, of: open, at: ledger.path)
+            }
+            #expect(try Self.begun(ledger) == [true])
+            #expect(try DurableFile.names(in: output) == ["plan.json"])
+        }
+    }
+
     // law 6: the ledger knows where exports are, and of whom by number only
     @Test func `is noted in the ledger, for an erasure to name`() throws {
         try Self.filled { ledger, output in

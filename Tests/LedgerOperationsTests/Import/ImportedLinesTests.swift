@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LedgerAPI
 import LedgerOperations
 import Synchronization
 import SystemPackage
@@ -143,6 +144,57 @@ struct `What an import quarantines` {
             let text = "[\(FileLedger.grant("a")),{},7]\n"
             let counts = try Self.counts(of: text, into: ledger)
             #expect(counts == [[1, 0, 2], [0, 0, 2], [0, 0, 2]])
+        }
+    }
+
+    /// A place that takes nothing, and notes how many bytes it is handed together.
+    private final class RefusingPlace: ImportPlace {
+        let byteCounts = Mutex<[Int]>([])
+
+        func begin(_ lines: ImportedLines) -> ImportTurn {
+            byteCounts.withLock {
+                $0.append(lines.lines.reduce(0) { $0 + ($1.bytes?.count ?? 0) })
+            }
+            return {
+                lines.lines.map { line in
+                    ImportedItem(
+                        ImportedLine(line: line.number, outcome: .refused, sequence: nil),
+                        format: nil,
+                        code: "malformed",
+                        bytes: line.bytes
+                    )
+                }
+            }
+        }
+
+        func size() -> UInt64 { 0 }
+    }
+
+    // A server takes only so much together.
+    @Test func `is tried again in parts, as it was read`() throws {
+        try FileLedger.with { ledger throws in
+            let quarantine = try ImportQuarantine(
+                ofLedgerAt: ledger.path,
+                masterKey: FileLedger.masterKey
+            )
+            var options = Importer.Options()
+            options.onError = .quarantine
+            let line = String(repeating: "x", count: (1 << 20) - 1) + "\n"
+            let text = String(repeating: line, count: 7) + String(repeating: "x\n", count: 5000)
+            let file = try ledger.file("lines", Array(text.utf8))
+            let place = RefusingPlace()
+            var importer = Importer(into: place, options)
+            try importer.run([file], quarantine: quarantine)
+            let read = place.byteCounts.withLock { $0 }
+            #expect(read.count > 2)
+            for round in 1...2 {
+                var again = Importer(into: place, options)
+                try again.retry(quarantine)
+                #expect(again.report.counts == [0, 0, 5007], "round \(round)")
+            }
+            let parts = place.byteCounts.withLock { $0 }.dropFirst(read.count)
+            #expect(parts.reduce(0, +) == 2 * read.reduce(0, +), "and every one each time")
+            #expect(parts.allSatisfy { $0 <= ImportBatch.byteLimit })
         }
     }
 

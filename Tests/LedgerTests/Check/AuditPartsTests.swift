@@ -140,6 +140,25 @@ struct `An audit in parts` {
         }
     }
 
+    // T3 goes by it, and it has no checksum: whichever byte is another one, no event was recorded then.
+    @Test func `finds an end that states another time of its own`() async throws {
+        let own = try #require(try Self.log.get().end().lastOwnRecordedAt)
+        for byte in 0..<8 {
+            let other = own ^ Int64(0x41) << (8 * byte)
+            for scope in byte == 5 ? [AuditScope.quick, .hashes] : [.quick] {
+                let report = try await Self.audit(
+                    scope,
+                    .init(end: { end in
+                        var end = end
+                        end.lastOwnRecordedAt = other
+                        return end
+                    })
+                )
+                #expect(report.faults.map(\.kind) == [.order], "byte \(byte), \(scope)")
+            }
+        }
+    }
+
     // What a writer that was stopped may leave half-written stands at the log's end.
     @Test func `finds damage among the last records when it is quick`() async throws {
         let place = UInt64(Self.count - 1)

@@ -38,4 +38,34 @@ struct `The command erases` {
             #expect(try await !findings().contains("erasure_unfinished"))
         }
     }
+
+    // row 9.4; ids are bytes, and few of them end a line
+    @Test func `whom a file names line by line, and nobody else`() async throws {
+        try await CommandLedger.with { ledger in
+            for customer in ["ann", "bob"] {
+                try ledger.record(Sample.ownedPurchase(customer, "app_store/\(customer)"))
+            }
+            let odd = "ali\u{2028}bob"
+            let file = try ledger.file("list", "\u{FEFF}\(odd)\r\n\nann\nann\n")
+            let erase = ["erase", "--customers", file]
+            let planned = try await ledger.run(erase + ["--dry-run"])
+            #expect(planned.json?["unknown"] == .strings([odd]), "\(planned)")
+            let done = try await ledger.run(erase + ["--confirm", "2"])
+            #expect(done.code == 0 && done.json?["receipt"] != .null, "\(done)")
+            #expect(try await ledger.show("ann")["purchases"]?.array?.isEmpty == true)
+            #expect(try await ledger.show("bob")["purchases"]?.array?.count == 1)
+        }
+    }
+
+    @Test func `nobody by a file with a line that names none`() async throws {
+        try await CommandLedger.with { ledger in
+            let file = ledger.folder + "/list"
+            for line in [[0x61, 0x01], [0x61, 0xFF]] as [[UInt8]] {
+                try Data([0x61, 0x0A] + line + [0x0A]).write(to: URL(filePath: file))
+                let refused = try await ledger.run(["erase", "--customers", file, "--confirm", "2"])
+                #expect(refused.code == 65 && refused.problemCode == "malformed", "\(refused)")
+                #expect(refused.problem?["detail"]?.string == file + ", line 2", "\(refused)")
+            }
+        }
+    }
 }

@@ -10,18 +10,23 @@ import Stores
 import Testing
 
 @testable import LMDBStorage
+@testable import LedgerOperations
 
 /// Copies that the product made: backups, the quarantine, exports, the journal (Z6).
 struct `What an erasure reaches` {
     private static let masterKey = [UInt8](repeating: 7, count: 32)
 
-    /// A ledger's directory with an open vault of 60 customers.
+    /// A ledger's directory with an open vault of customers.
     private struct Place {
         let path: String
         let directory: OpenLedgerDirectory
         let numbers: [UInt64]
 
-        static func with(_ folder: String, _ body: (Place) throws -> Void) throws {
+        static func with(
+            _ folder: String,
+            count: Int = 60,
+            _ body: (Place) throws -> Void
+        ) throws {
             let path = folder + "/ledger"
             try LedgerDirectory.createSample(at: path, masterKey: masterKey)
             let directory = try OpenLedgerDirectory(
@@ -32,7 +37,7 @@ struct `What an erasure reaches` {
                 randomness: .system
             )
             defer { directory.close() }
-            let numbers = try (0..<60).map { try directory.vault.reserveStream(of: name($0)) }
+            let numbers = try (0..<count).map { try directory.vault.reserveStream(of: name($0)) }
             try directory.vault.commitAll()
             try body(Place(path: path, directory: directory, numbers: numbers))
         }
@@ -127,6 +132,36 @@ struct `What an erasure reaches` {
         }
     }
 
+    // A full disk, or a power cut, comes between any two of its files.
+    @Test func `a backup that is gone on with opens for all who stay, wherever it is stopped`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            try Place.with(folder, count: 1500) { place in
+                let backup = folder + "/backup"
+                try place.backUp(to: backup)
+                // It is away while somebody goes whose key others have.
+                try FileManager.default.moveItem(atPath: backup, toPath: backup + "-away")
+                let shards = Dictionary(grouping: place.numbers.indices) {
+                    StreamNumber.shard(of: place.numbers[$0])
+                }
+                let together = try #require(shards.values.first { $0.count > 1 })
+                let gone = together[0]
+                try place.erase(gone..<(gone + 1))
+                try FileManager.default.moveItem(atPath: backup + "-away", toPath: backup)
+                let stay = place.numbers.indices.map { $0 != gone }
+                let blocked = backup + "/vault/epoch-keys.new"
+                try DurableFile.makeFolder(blocked)
+                #expect(throws: FileFault.self) { try place.backUp(to: backup) }
+                #expect(try place.opened(from: backup, in: folder) == stay)
+                try FileManager.default.removeItem(atPath: blocked)
+                try place.backUp(to: backup)
+                #expect(try place.opened(from: backup, in: folder) == stay)
+                #expect(try place.directory.isCurrent(vaultCopy: backup + "/vault"))
+            }
+        }
+    }
+
     @Test func `exports are named that hold somebody, or everything`() async throws {
         try await withScratchDirectory { folder in
             try Place.with(folder) { place in
@@ -194,6 +229,38 @@ struct `What an erasure reaches` {
         }
     }
 
+    // What somebody asks a server meanwhile is not written back over what it took.
+    @Test func `refused items that are tried again beside it name nobody, and stand once`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            try Place.with(folder) { place in
+                var quarantine = try ImportQuarantine(
+                    ofLedgerAt: place.path,
+                    masterKey: Self.masterKey,
+                    clock: { Instant(milliseconds: 1_780_000_000_000) }
+                )
+                let items = (0..<3).map { Array(#"{"app_user_id":"somebody-\#($0)"}"#.utf8) }
+                try quarantine.add(items)
+                // Of an erasure that takes none of them it knows nothing: the last one was recorded.
+                try quarantine.replaceEachDay { lines in
+                    try place.erase(9..<10)
+                    return lines.compactMap(\.bytes).dropLast()
+                }
+                try quarantine.replaceEachDay { lines in
+                    try place.erase(0..<1)
+                    return lines.compactMap(\.bytes)
+                }
+                var standing: [[UInt8]] = []
+                try quarantine.replaceEachDay { lines in
+                    standing += lines.compactMap(\.bytes)
+                    return []
+                }
+                #expect(standing == [items[1]])
+            }
+        }
+    }
+
     // Nothing else is known of them: their ids stand in what no event was made of.
     @Test func `somebody who waits in refused items alone is erased there`() async throws {
         try await ScratchLedger.with { scratch in
@@ -213,6 +280,13 @@ struct `What an erasure reaches` {
                     reading: StoredEvidenceNames()
                 )
             }
+            let plan = try scratch.ledger.eraser.plannedErasure(of: ["ann-1234", "cat-1234"])
+            #expect(plan.unknown == ["cat-1234"] && plan.streams.isEmpty)
+            let ann = StreamName(
+                environment: StoreEnvironment.production.rawValue,
+                subject: "customer/ann-1234"
+            )
+            #expect(try scratch.directory.vault.stream(of: ann) == nil, "none is reserved")
             guard case .unknown = try erase("cat-1234") else {
                 Issue.record("somebody whom nothing names was erased")
                 return

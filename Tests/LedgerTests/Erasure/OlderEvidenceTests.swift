@@ -283,6 +283,20 @@ struct `Evidence of an older program` {
         }
     }
 
+    // Of bob nothing else is known: he has no stream, and gets one by his erasure.
+    @Test func `is known to whoever asks what an erasure would take`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let eraser = scratch.ledger.eraser
+            let asked: [CustomerID] = ["bob", "nobody"]
+            #expect(try eraser.plannedErasure(of: asked).unknown == ["bob", "nobody"], "control")
+            let plan = try eraser.plannedErasure(of: asked, reading: StoredEvidenceNames())
+            #expect(plan.unknown == ["nobody"] && plan.streams.isEmpty)
+            let bob = StreamName(.customer("bob"), in: .production)
+            #expect(try scratch.directory.vault.stream(of: bob) == nil, "none is reserved")
+        }
+    }
+
     // The mark alone proves nothing: whoever writes to the file could put one anywhere.
     @Test func `is missed where no erasure says that it is deleted`() async throws {
         try await ScratchLedger.with { scratch in

@@ -1,6 +1,10 @@
 import DurableFiles
+import EntitlementLedger
+import Entitlements
 import EventLog
 import Foundation
+import Glibc
+import Synchronization
 import Testing
 
 @testable import LMDBStorage
@@ -53,18 +57,18 @@ struct `The quarantine` {
             try quarantine.add([[1], [2]], day: day)
             let key = folder + "/quarantine/\(day).key"
             let old = try #require(try DurableFile.read(key))
-            try quarantine.renew(day, with: [[2]])
+            try quarantine.clear { $0 == [1] }
             #expect(!DurableFile.exists(key))
             try quarantine.add([[3], [4]], day: day)
             #expect(try DurableFile.read(key) != old)
-            try quarantine.renew(day, with: [[4]])
+            try quarantine.clear { $0 == [3] }
             let items = try quarantine.days().flatMap { try quarantine.items(of: $0) }
             #expect(items.sorted { $0[0] < $1[0] } == [[2], [4]])
             // Another erasure: nothing of theirs is left.
-            for day in try quarantine.days() { try quarantine.renew(day, with: []) }
+            try quarantine.clear { _ in true }
             #expect(try names(folder).isEmpty)
             try quarantine.add([[5], [6]], day: day)
-            try quarantine.renew(day, with: [[6]])
+            try quarantine.clear { $0 == [5] }
             #expect(try quarantine.days() == [day + "+"])
         }
         // The day is as old under whatever name.
@@ -72,7 +76,7 @@ struct `The quarantine` {
             do {
                 var quarantine = try opened(folder)
                 try quarantine.add([[5], [6]], day: day)
-                try quarantine.renew(day, with: [[6]])
+                try quarantine.clear { $0 == [5] }
             }
             for (oldest, count) in [(day, 1), ("2026-05-31", 0)] {
                 let later = try Quarantine(
@@ -94,12 +98,64 @@ struct `The quarantine` {
             let item = [UInt8](repeating: 1, count: Quarantine.partLimit)
             for _ in 0..<3 { try quarantine.add([item], day: day) }
             #expect(try names(folder).count == 4)
-            try quarantine.replace(day, with: [[2]])
+            try quarantine.replace([item, item, item], of: day, with: [[2]])
             #expect(try names(folder) == ["\(day).items", "\(day).key"])
             #expect(try quarantine.items(of: day) == [[2]])
-            try quarantine.replace(day, with: [])
+            // What was read before somebody else changed it.
+            try quarantine.replace([item], of: day, with: [[3]])
+            #expect(try quarantine.items(of: day) == [[2]])
+            try quarantine.replace([[2]], of: day, with: [])
             #expect(try names(folder).isEmpty)
         }
+    }
+
+    // Else a part would stand without its key, or two keys would be one day's.
+    @Test func `lets an importer and an erasure have its files one after the other`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            let isFree: @Sendable () -> Bool = {
+                do {
+                    guard let lock = try DurableFile.lock(folder + "/quarantine.files.lock") else {
+                        return false
+                    }
+                    close(lock)
+                } catch {
+                    Issue.record(error)
+                }
+                return true
+            }
+            let seen = Mutex<[Bool]>([])
+            var quarantine = try Quarantine(
+                ledgerPath: folder,
+                masterKey: [UInt8](repeating: 7, count: 32),
+                randomness: RandomSource {
+                    seen.withLock { $0.append(isFree()) }
+                    return UInt64.random(in: 0 ... .max)
+                }
+            )
+            try quarantine.add([[1], [2]], day: day)
+            let added = seen.withLock { $0 }
+            #expect(!added.isEmpty && !added.contains(true), "while it adds")
+            #expect(try Self.becomesFree(folder), "and not to its end")
+            try quarantine.clear { item in
+                seen.withLock { $0.append(isFree()) }
+                return item == [1]
+            }
+            let cleared = seen.withLock { $0 }.dropFirst(added.count)
+            #expect(cleared.count > 2 && !cleared.contains(true), "while it looks and seals anew")
+            #expect(try Self.becomesFree(folder))
+        }
+    }
+
+    /// A child of another test may have the lock for a moment, between fork and exec.
+    private static func becomesFree(_ folder: String) throws -> Bool {
+        let path = folder + "/quarantine.files.lock"
+        guard let lock = try DurableFile.whenFree({ try DurableFile.lock(path) }) else {
+            return false
+        }
+        close(lock)
+        return true
     }
 
     // Who destroys a day is stopped when its key is gone.
@@ -138,18 +194,30 @@ struct `The quarantine` {
         }
     }
 
-    @Test func `is looked through whenever the ledger is opened for writing`() async throws {
-        try await withScratchDirectory { folder in
-            // By its clock it is 1970.
-            let place = try StreamPlace(folder)
-            defer { place.directory.close() }
-            try DurableFile.makeFolder(place.path + "/quarantine")
-            for day in ["1969-11-30", "1969-12-31"] {
-                try DurableFile.replace(place.path + "/quarantine/\(day).items", with: [0])
+    // T3: a clock that ran ahead would destroy what stands nowhere else.
+    @Test func `is looked through when the ledger is opened for writing, by a believed clock`()
+        async throws
+    {
+        try await ScratchLedger.with { scratch in
+            let event = try Sample.event("own", "sync.completed", "store/app_store")
+            _ = try scratch.ledger.appender.record(Submission(event: event))
+            try DurableFile.makeFolder(scratch.path + "/quarantine")
+            // Thirty-one days old and thirty.
+            for day in ["2026-05-01", "2026-05-02"] {
+                try DurableFile.replace(scratch.path + "/quarantine/\(day).items", with: [0])
             }
-            #expect(try names(place.path).count == 2)
-            try place.reopen()
-            #expect(try names(place.path) == ["1969-12-31.items"])
+            let start = scratch.clock.now
+            scratch.clock.witness { $0.isSynchronized = false }
+            scratch.clock.now = start.advanced(byMilliseconds: 401 * Instant.millisecondsPerDay)
+            try scratch.reopen()
+            #expect(try names(scratch.path).count == 2, "nobody vouches for the clock")
+            scratch.clock.now = start
+            try scratch.reopen()
+            #expect(try names(scratch.path) == ["2026-05-02.items"])
+            scratch.clock.witness { $0.isSynchronized = true }
+            scratch.clock.now = start.advanced(byMilliseconds: 401 * Instant.millisecondsPerDay)
+            try scratch.reopen()
+            #expect(try names(scratch.path).isEmpty, "the control")
         }
     }
 

@@ -253,7 +253,8 @@ struct `Ids of a vault` {
                 let first = try #require(
                     try transaction.get(table, Key(0)) { value in value.copy(0..<value.count) }
                 )
-                var other = first
+                // As a program before the check wrote it.
+                var other = Array(first.dropLast(5))
                 other[8] ^= 1
                 try transaction.put(table, Key(0), other.span)
             }
@@ -275,6 +276,59 @@ struct `Ids of a vault` {
                 #expect(throws: LogStorageFault.self) { try vault.checkIdentifiers() }
             }
             #expect(found?.code == .damaged)
+        }
+    }
+
+    // How far they go, and which shards are to be read again, stands nowhere else.
+    @Test func `of which another byte says what they cover are told, and none`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let streams = try place.open { vault in
+                let streams = try Self.fill(vault, 20)
+                try Self.erase([streams[5]], in: vault)
+                #expect(try vault.outdatedShards().count == 1)
+                return streams
+            }
+            try place.open { vault in
+                let table = try #require(
+                    try vault.environment.table("identifiers", create: false)
+                )
+                func put(_ cover: [UInt8]) throws {
+                    try vault.environment.write { try $0.put(table, Key(0), cover.span) }
+                }
+                let standing = try vault.environment.read { transaction in
+                    try transaction.get(table, Key(0)) { $0.copy() }
+                }
+                let whole = try #require(standing)
+                for byte in whole.indices {
+                    var other = whole
+                    other[byte] ^= 2
+                    try put(other)
+                    let fault = #expect(throws: LogStorageFault.self, "byte \(byte)") {
+                        try vault.checkIdentifiers()
+                    }
+                    #expect(fault?.code == .damaged)
+                    #expect(try vault.identifiersEnd() == 0, "byte \(byte)")
+                    #expect(try vault.outdatedShards() == [])
+                }
+                // The controls: as it was, and as a program before the check wrote it.
+                let kept = try #require(
+                    streams.indices.first {
+                        StreamNumber.shard(of: streams[$0]) != StreamNumber.shard(of: streams[5])
+                    }
+                )
+                for cover in [whole, Array(whole.dropLast(5))] {
+                    try put(cover)
+                    try vault.checkIdentifiers()
+                    #expect(try vault.identifiersEnd() == 50)
+                    #expect(try vault.outdatedShards().count == 1)
+                    #expect(try vault.streams(holding: Self.order(kept)) == [streams[kept]])
+                }
+                try put(whole.map { $0 ^ 2 })
+                try Self.erase([streams[0]], in: vault)
+                let left = try vault.environment.read { try $0.count(table) }
+                #expect(left == 0, "whose key goes leaves nothing, whatever is damaged")
+            }
         }
     }
 

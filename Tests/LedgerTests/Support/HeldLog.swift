@@ -4,10 +4,13 @@ import Synchronization
 
 /// A log in memory that counts its commits, and may hold the first one or fail.
 final class HeldLog: LogStorage {
-    private let log = MemoryLog()
     private let state = Mutex(State())
+    private var log: MemoryLog { state.withLock { $0.log } }
 
     private struct State {
+        var log = MemoryLog()
+        /// What it is once it is opened again; nil: the same.
+        var reopened: MemoryLog?
         var commits = 0
         var isFailing = false
         var release: (@Sendable () -> Bool)?
@@ -30,6 +33,9 @@ final class HeldLog: LogStorage {
     /// Whether commits fail, as on a full disk.
     func fail(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
 
+    /// Has another log in its place once it is opened again.
+    func comeBack(as log: MemoryLog) { state.withLock { $0.reopened = log } }
+
     func append(_ batch: LogBatch) throws -> LogEnd {
         let (isFailing, release) = state.withLock { state in
             defer { state.release = nil }
@@ -42,7 +48,7 @@ final class HeldLog: LogStorage {
     }
 
     func end() -> LogEnd { log.end() }
-    func reopen() {}
+    func reopen() { state.withLock { $0.log = $0.reopened ?? $0.log } }
     func attached(at sequence: UInt64) -> [UInt8]? { log.attached(at: sequence) }
     func sharedPart(_ digest: Digest) -> [UInt8]? { log.sharedPart(digest) }
     func tile(level: Int, index: UInt64) -> [UInt8]? { log.tile(level: level, index: index) }

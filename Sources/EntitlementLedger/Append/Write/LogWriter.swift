@@ -25,6 +25,8 @@ final class LogWriter: Sendable {
         var end: LogEnd?
         /// Whether a commit failed since which the log was not opened again.
         var isInDoubt = false
+        /// The end that callers were told of before that commit; nil: it was not known.
+        var acknowledged: LogEnd?
     }
 
     fileprivate struct Waiting {
@@ -191,7 +193,7 @@ final class LogWriter: Sendable {
     func follow(_ copy: () throws -> Void) throws {
         try queue.sync {
             // What failed in the middle stands in part: it is looked at again.
-            known.withLock { $0 = Known(isInDoubt: $0.isInDoubt) }
+            known.withLock { $0.end = nil }
             try copy()
             _ = try currentEnd()
             views.followBehind()
@@ -242,7 +244,7 @@ final class LogWriter: Sendable {
             // may have been closed to be opened again, in vain.
             let code = (error as? LogStorageFault)?.code
             let isInDoubt = [.outcomeUnknown, .full, .unreadable].contains(code)
-            known.withLock { $0 = Known(isInDoubt: isInDoubt) }
+            known.withLock { $0 = Known(isInDoubt: isInDoubt, acknowledged: end) }
             // Who waits is told of the commit; what fails here is tried again before the next one.
             _ = try? currentEnd()
             throw error
@@ -260,10 +262,19 @@ final class LogWriter: Sendable {
         let known = known.withLock { $0 }
         if let end = known.end { return end }
         if known.isInDoubt { try log.reopen() }
+        // Before views are made of it, or anything is added to it.
+        if let acknowledged = known.acknowledged { try requireNoLess(than: acknowledged) }
         try views.catchUp()
         let end = try log.end()
         self.known.withLock { $0 = Known(end: end) }
         return end
+    }
+
+    private func requireNoLess(than known: LogEnd) throws {
+        let end = try log.end()
+        guard end.size > known.size || end.edge == known.edge else {
+            throw LogStorageFault(.damaged, "the log lacks what was acknowledged")
+        }
     }
 }
 

@@ -15,6 +15,10 @@ struct VaultIdentifiers: Sendable {
 
     private static let coverKey = Key(0)
     private static let coverCount = 40
+    /// Behind it, a byte that tells its form from an older one, which has no check: its length is odd.
+    private static let coverMark: UInt8 = 1
+    /// Of the mark, and of the CRC behind it.
+    private static let checkCount = 5
 
     /// Rows below which they are written in one commit.
     private static let fewRows = 1 << 10
@@ -51,22 +55,36 @@ struct VaultIdentifiers: Sendable {
         _ transaction: borrowing Transaction
     ) throws -> Cover? {
         guard let table else { return nil }
-        return try transaction.get(table, Self.coverKey) { value -> Cover? in
-            // An older table, whose rows held the ids sealed, has a shorter one: it holds nothing.
-            guard value.count >= Self.coverCount else { return nil }
-            let outdated = stride(from: Self.coverCount, to: value.count - 1, by: 2)
-            guard value.uint64(at: 32) == UInt64(value.count - Self.coverCount) / 2 else {
-                return nil
-            }
-            return Cover(
-                end: value.uint64(at: 0),
-                generation: value.uint64(at: 8),
-                count: value.uint64(at: 16),
-                sum: value.uint64(at: 24),
-                outdated: outdated.map { Int(value.loadUInt16(at: $0)) }
-                    .filter { $0 < StreamNumber.shardCount }
-            )
-        } ?? nil
+        return try transaction.get(table, Self.coverKey) { Self.cover(of: $0) } ?? nil
+    }
+
+    /// Reads what the table holds; nil: nothing that is known, so that it is filled anew.
+    private static func cover(of value: Span<UInt8>) -> Cover? {
+        guard isWhole(value) else { return nil }
+        let end = isChecked(value) ? value.count - checkCount : value.count
+        // An older table, whose rows held the ids sealed, has a shorter one: it holds nothing.
+        guard end >= coverCount, value.uint64(at: 32) == UInt64(end - coverCount) / 2 else {
+            return nil
+        }
+        return Cover(
+            end: value.uint64(at: 0),
+            generation: value.uint64(at: 8),
+            count: value.uint64(at: 16),
+            sum: value.uint64(at: 24),
+            outdated: stride(from: coverCount, to: end, by: 2)
+                .map { Int(value.loadUInt16(at: $0)) }
+                .filter { $0 < StreamNumber.shardCount }
+        )
+    }
+
+    private static func isChecked(_ value: Span<UInt8>) -> Bool { !value.count.isMultiple(of: 2) }
+
+    /// Whether it is what was written; of one without a check nobody can tell.
+    private static func isWhole(_ value: Span<UInt8>) -> Bool {
+        guard isChecked(value) else { return true }
+        guard value.count >= checkCount else { return false }
+        let place = value.count - 4
+        return CRC32C.checksum(value.extracting(0..<place)) == value.uint32(at: place)
     }
 
     /// Bytes of the file that it takes.
@@ -129,12 +147,20 @@ struct VaultIdentifiers: Sendable {
         } ?? []
     }
 
-    /// Checks that every row is there, as it was written, and found by its key.
+    /// Checks that what the table covers is as it was written, and every row too, found by its key.
     ///
     /// - Throws: `LogStorageFault.damaged`.
     func check() throws {
         try environment.read { transaction in
-            guard let table, let cover = try cover(transaction) else { return }
+            guard let table else { return }
+            let isWhole = try transaction.get(table, Self.coverKey) { Self.isWhole($0) }
+            guard isWhole != false else {
+                throw LogStorageFault(
+                    .damaged,
+                    "what the vault's ids cover is not what was written"
+                )
+            }
+            guard let cover = try cover(transaction) else { return }
             var (count, sum) = (UInt64(0), UInt64(0))
             // Each is looked up: a damaged branch leads past buckets that a scan still meets.
             for bucket in 0..<IdentifierPlace.bucketCount {
@@ -211,8 +237,10 @@ struct VaultIdentifiers: Sendable {
         to new: EpochKeys,
         _ transaction: borrowing WriteTransaction
     ) throws {
-        guard let table, var next = try cover(transaction) else { return }
-        guard next.generation == old.generation else { return try transaction.clear(table) }
+        guard let table else { return }
+        guard var next = try cover(transaction), next.generation == old.generation else {
+            return try transaction.clear(table)
+        }
         var outdated = Set(next.outdated)
         for shard in shards {
             for bucket in IdentifierPlace.buckets(of: shard) {
@@ -297,18 +325,18 @@ struct VaultIdentifiers: Sendable {
         _ table: Table,
         _ transaction: borrowing WriteTransaction
     ) throws {
-        let count = Self.coverCount + 2 * cover.outdated.count
-        try transaction.reserve(table, Self.coverKey, count: count, appending: false) {
-            $0.storeUInt64(cover.end, at: 0)
-            $0.storeUInt64(cover.generation, at: 8)
-            $0.storeUInt64(cover.count, at: 16)
-            $0.storeUInt64(cover.sum, at: 24)
-            $0.storeUInt64(UInt64(cover.outdated.count), at: 32)
-            for (number, shard) in cover.outdated.enumerated() {
-                // Fits: a shard has 12 bits.
-                $0.storeUInt16(UInt16(shard), at: Self.coverCount + 2 * number)
-            }
+        var writer = ByteWriter(
+            reservingCapacity: Self.coverCount + 2 * cover.outdated.count + Self.checkCount
+        )
+        for number in [cover.end, cover.generation, cover.count, cover.sum] {
+            writer.append(number)
         }
+        writer.append(UInt64(cover.outdated.count))
+        // Fits: a shard has 12 bits.
+        for shard in cover.outdated { writer.append(UInt16(shard)) }
+        writer.append(Self.coverMark)
+        writer.append(CRC32C.checksum(writer.bytes.span))
+        try transaction.put(table, Self.coverKey, writer.bytes.span)
     }
 
     /// Behind that of what is covered.

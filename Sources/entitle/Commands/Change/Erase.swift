@@ -3,7 +3,6 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
-import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
@@ -36,7 +35,10 @@ struct Erase: ParsableCommand {
     @Option(
         name: .customLong("customers"),
         help: ArgumentHelp(
-            "A file with a customer id on each line, erased together; --confirm takes their number.",
+            """
+            A list of customers, an id a line, or - for standard input, erased together; --confirm takes \
+            their number.
+            """,
             valueName: "file"
         )
     )
@@ -58,7 +60,7 @@ struct Erase: ParsableCommand {
             .object([JSONMember("customers", .strings(customers.map(\.text)))]),
             as: request.id
         ).untilDone
-        if requested.dryRun { return show(try plan(customers, asked)) }
+        if requested.dryRun { return show(try plan(customers, asked), of: customers) }
         try requireConfirmation(of: customers)
         if let client = try requested.server.writing(options) {
             return show(try client.answer(asked, as: ErasureAnswer.self))
@@ -101,14 +103,11 @@ struct Erase: ParsableCommand {
 
     private func customers() throws -> [CustomerID] {
         if let customer { return [try CustomerArgument.checked(customer)] }
-        guard let file, let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw OperationFault(.noInput, "the file cannot be read", place: file)
-        }
-        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
-        guard !lines.isEmpty else {
+        let customers = try file.map { try CustomerArgument.listed(in: $0) } ?? []
+        guard !customers.isEmpty else {
             throw OperationFault(.invalidValue, "it names no customer", place: file)
         }
-        return try lines.map { try CustomerArgument.checked($0) }
+        return customers
     }
 
     private func requireConfirmation(of customers: [CustomerID]) throws {
@@ -133,11 +132,11 @@ struct Erase: ParsableCommand {
             return try client.answer(asked.rehearsed, as: ErasurePlanAnswer.self)
         }
         return try options.withLedger(writing: false) { ledger in
-            try ledger.eraser.plannedErasure(of: customers)
+            try ledger.eraser.plannedErasure(of: customers, reading: StoredEvidenceNames())
         }
     }
 
-    private func show(_ plan: ErasurePlanAnswer) {
+    private func show(_ plan: ErasurePlanAnswer, of customers: [CustomerID]) {
         if options.json { return Terminal.line(AnswerText(plan)) }
         for stream in plan.streams {
             Terminal.line(
@@ -146,6 +145,15 @@ struct Erase: ParsableCommand {
         }
         if !plan.unknown.isEmpty {
             Terminal.note("nothing is known of \(plan.unknown.count) of them")
+        }
+        let (unknown, streams) = (Set(texts: plan.unknown), Set(plan.streams.map(\.subject)))
+        let mentioned = Set(customers).count {
+            !unknown.contains(Name($0.text)) && !streams.contains(.customer($0))
+        }
+        if mentioned > 0 {
+            Terminal.note(
+                "\(mentioned) of them stand in refused lines or stores' messages alone, which would go"
+            )
         }
         Terminal.note("\(plan.streams.count) streams would lose their names and keys")
     }

@@ -27,7 +27,7 @@ extension Questions {
     /// One of whom nothing was recorded has what everybody has.
     ///
     /// Cost: as a state and as the writing of the decision for its token, and one record read for
-    /// each event that is named.
+    /// each event that is named and for the first that said the same.
     public func explain(
         _ feature: String,
         _ question: CustomerQuestion,
@@ -129,7 +129,7 @@ extension Questions {
                 explanation.completeness[index].lastRefusedAt = told.lastRefusedAt
             }
         }
-        let marks = try marks(of: explanation.sequences, to: view)
+        let marks = try marks(of: explanation.markedSequences, to: view)
         explanation = explanation.shown(to: view) { marks[$0] != nil }
         explanation.events = marks
         return .found(explanation, size: size, state)

@@ -73,7 +73,9 @@ extension StatusAnswer.Completeness {
         let through = source.through.map { Instant(milliseconds: $0) }
         var gaps: [Gap] = []
         if Source.stores.contains(name) {
-            if through == nil { gaps.append(.neverAsked) }
+            if through == nil {
+                gaps.append(Source.tellsAll(name) ? .neverAsked : .cannotBeAsked)
+            }
             if let lastRefusedAt, through.map({ $0 < lastRefusedAt }) ?? true {
                 gaps.append(.refused)
             }

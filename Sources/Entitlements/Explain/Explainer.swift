@@ -80,8 +80,8 @@ package struct Explainer {
 
     /// Why the customer has or lacks a feature at an instant.
     ///
-    /// Cost: some passes over the facts for each source that is told, one fold more where an event
-    /// stands in the way.
+    /// Cost: some passes over the facts for each source that is told and one for each step, one fold more
+    /// where an event stands in the way.
     ///
     /// - Parameters:
     ///   - feature: its id.
@@ -118,6 +118,7 @@ package struct Explainer {
         let told = decision.isAllowed ? allowed(decision, gate) : refused(gate)
         explanation.steps += told.steps
         if let usedUp = usedUp(decision) { explanation.steps.append(usedUp) }
+        explanation.steps = explanation.steps.map { dated($0, at: instant) }
         explanation.wouldChange = changes(told, decision, gate)
         explanation.notUsed = Array((told.unused + passedOver(told)).prefix(Self.unusedLimit))
         return explanation

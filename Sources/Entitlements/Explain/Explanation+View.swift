@@ -13,8 +13,9 @@ extension Explanation {
             if let sequence = step.sequence, !isShown(sequence) {
                 // That it is another's is theirs to know, not by which event and since when.
                 guard case .notOwned = step.effect else { return nil }
-                (step.sequence, step.time) = (nil, nil)
+                (step.sequence, step.time, step.firstSequence) = (nil, nil, nil)
             }
+            if let first = step.firstSequence, !isShown(first) { step.firstSequence = nil }
             guard let effect = view.shown(step.effect, step.topic, step.time, at: at) else {
                 return nil
             }

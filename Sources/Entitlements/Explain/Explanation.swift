@@ -16,7 +16,8 @@ package struct Explanation: Sendable {
     package var notUsed: [Unused]
     /// How complete what is known of each store is, by the store's name.
     package var completeness: [Completeness]
-    /// What the log says of the events that are named, by sequence; the fold does not know it.
+    /// What the log says of the events that are named and of the first ones that said the same, by
+    /// sequence; the fold does not know it.
     package var events: [UInt64: EventMark] = [:]
     /// The catalog in force at T, which has the products' titles; nil: there is none.
     package var catalog: Catalog?
@@ -46,6 +47,8 @@ package struct Explanation: Sendable {
         package var sequence: UInt64?
         /// T1 of the event, or when the effect sets in; nil: it has no time.
         package var time: Instant?
+        /// The first event in the log that said so, since which it is known; nil: the step's own.
+        package var firstSequence: UInt64?
 
         /// The rule of the model that it applies.
         package var rule: Rule { topic.rule(of: effect) }
@@ -180,5 +183,10 @@ package struct Explanation: Sendable {
             steps.compactMap(\.sequence) + wouldChange.compactMap(\.sequence)
             + notUsed.compactMap(\.sequence)
         return Set(named).sorted()
+    }
+
+    /// The sequences of those events and of the first ones that said the same, ascending.
+    package var markedSequences: [UInt64] {
+        Set(sequences).union(steps.compactMap(\.firstSequence)).sorted()
     }
 }

@@ -105,6 +105,8 @@ extension Finding {
         case storeSilent = "store_silent"
         /// It was never asked for all that a store sent.
         case neverAsked = "never_asked"
+        /// A store has no list of all that it sent.
+        case cannotBeAsked = "cannot_be_asked"
         /// Signals in a store's name were refused since it was last asked.
         case signalsRefused = "signals_refused"
         /// Renewals do not come.
@@ -145,7 +147,7 @@ extension Finding {
                 .jobLate, .deliveriesDead, .webhookGone:
                 .warning
             case .keyBesideData, .formatOlder, .viewsBehind, .swapInUse, .overcommitStrict,
-                .privateWebhooks, .keysWithoutEnd, .storesMissing, .writerBusy,
+                .privateWebhooks, .keysWithoutEnd, .storesMissing, .cannotBeAsked, .writerBusy,
                 .deliveriesWaiting:
                 .note
             }

@@ -167,6 +167,8 @@ public struct StatusAnswer: Described {
         public enum Gap: String, Sendable, CaseIterable {
             /// It was never asked for everything that it sent: what did not arrive is not known.
             case neverAsked = "never_asked"
+            /// It has no list of what it sent: what did not arrive is not known, and nobody can ask.
+            case cannotBeAsked = "cannot_be_asked"
             /// Signals in its name were refused since: they may have been its own.
             case refused
         }
@@ -251,5 +253,16 @@ extension StatusAnswer {
             jobs: nil,
             alerts: nil
         )
+    }
+}
+
+extension Source {
+    /// Whether a store tells all that it sent to whoever asks (Z12); others tell of one customer at a time.
+    package static func tellsAll(_ store: String) -> Bool { [appStore, playStore].holds(store) }
+
+    /// How what a store sent and did not arrive is fetched, in terms of the command.
+    package static func fetching(from store: String) -> String {
+        tellsAll(store)
+            ? "`entitle sync --backfill`" : "`entitle sync CUSTOMER`, or import its export"
     }
 }

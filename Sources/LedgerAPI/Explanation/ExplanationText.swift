@@ -143,7 +143,7 @@ struct ExplanationText {
         let pair = ExplanationStepTexts.texts(step.effect, step.topic, mark)
         return try told(pair, step.topic, step.rule, step.sequence) { place, instants in
             step.effect.value(at: place, mark, step.time, instants)
-        } + lateness(mark)
+        } + lateness(step, mark)
     }
 
     /// What would change the decision.
@@ -218,13 +218,19 @@ struct ExplanationText {
         return text
     }
 
-    /// Late news are told as such; customers are not told when we learned of something.
-    private func lateness(_ mark: Explanation.EventMark?) -> String {
+    /// Late news are told as such, by when the first of them came (T4); customers are not told when we
+    /// learned of something.
+    ///
+    /// `mark`: that of the step's own event.
+    private func lateness(_ step: Explanation.Step, _ mark: Explanation.EventMark?) -> String {
+        let first: Explanation.EventMark? =
+            step.firstSequence.map { explanation.events[$0] } ?? mark
         guard audience != .customer, let mark, mark.kind != .catalogPublished,
-            mark.time.advanced(byMilliseconds: Self.latenessMilliseconds) < mark.recordedAt
+            let knownSince = first?.recordedAt,
+            mark.time.advanced(byMilliseconds: Self.latenessMilliseconds) < knownSince
         else { return "" }
         let sentence = Sentence(" (Known since {time}.)", "（{time}に判明）", "（於 {time} 得知）")
-        return sentence.filled(language) { _ in instants(mark.recordedAt) }
+        return sentence.filled(language) { _ in instants(knownSince) }
     }
 }
 

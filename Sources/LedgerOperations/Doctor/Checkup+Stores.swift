@@ -110,7 +110,15 @@ extension Checkup {
                     .neverAsked,
                     "it was never asked for everything that it sent",
                     at: source.name,
-                    do: "`entitle sync --backfill`"
+                    do: Source.fetching(from: source.name)
+                )
+            }
+            if known.gaps.contains(.cannotBeAsked) {
+                add(
+                    .cannotBeAsked,
+                    "it has no list of what it sent: what did not arrive is not known",
+                    at: source.name,
+                    do: Source.fetching(from: source.name)
                 )
             }
             if known.gaps.contains(.refused) {
@@ -118,8 +126,8 @@ extension Checkup {
                     .signalsRefused,
                     "signals in its name were refused at \(known.lastRefusedAt.map { "\($0)" } ?? "")",
                     at: source.name,
-                    do: "`entitle events --type signal.noted` says why; then `entitle sync "
-                        + "--backfill`"
+                    do: "`entitle events --type signal.noted` says why; then "
+                        + Source.fetching(from: source.name)
                 )
             }
         }
@@ -133,7 +141,8 @@ extension Checkup {
                     .renewalsMissing,
                     "\(counts.renewalsExpected) renewals of \(counts.renewing) do not come",
                     at: store.text,
-                    do: "`entitle sync --backfill`, and look whether its signals arrive"
+                    do: Source.fetching(from: store.text)
+                        + ", and look whether its signals arrive"
                 )
             }
             if counts.unacknowledged > 0 {

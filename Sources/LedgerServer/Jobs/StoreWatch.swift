@@ -167,7 +167,8 @@ struct StoreWatch: ScheduledJob {
             if counts.lacksRenewals {
                 raise(
                     .renewalsMissing,
-                    "renewals do not come: signals may be lost, run `entitle sync --backfill`"
+                    "renewals do not come: signals may be lost, run "
+                        + Source.fetching(from: store.text)
                 )
             }
             if counts.unacknowledged > 0, !canAcknowledge(progress) {

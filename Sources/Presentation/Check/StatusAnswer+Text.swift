@@ -27,7 +27,8 @@ extension StatusAnswer {
                     [
                         source.name, "\(source.value.events) events",
                         source.value.through.map { "complete until \($0)" } ?? "",
-                        source.value.gaps.map(source.value.sentence).joined(separator: "; "),
+                        source.value.gaps.map { source.value.sentence($0, of: source.name) }
+                            .joined(separator: "; "),
                     ]
                 }
             )
@@ -66,9 +67,10 @@ extension StatusAnswer {
 }
 
 extension StatusAnswer.Completeness {
-    fileprivate func sentence(_ gap: Gap) -> String {
+    fileprivate func sentence(_ gap: Gap, of store: String) -> String {
         switch gap {
-        case .neverAsked: "the store was never asked: `entitle sync --backfill`"
+        case .neverAsked: "the store was never asked: \(Source.fetching(from: store))"
+        case .cannotBeAsked: "it has no list of what it sent: \(Source.fetching(from: store))"
         case .refused: "signals were refused at \(CellText.text(lastRefusedAt))"
         }
     }

@@ -92,12 +92,11 @@ package struct DeliveriesPage: Sendable {
                     PageColumn(HealthWords.gaps[language]),
                 ],
                 sources.map { entry in
-                    let gaps = entry.value.gaps.map(\.rawValue).joined(separator: ", ")
-                    return [
+                    [
                         .code(entry.name),
                         PageCell.number(entry.value.events).leading(to: source(entry.name)),
                         .instant(entry.value.lastRecordedAt), .instant(entry.value.through),
-                        gaps.isEmpty ? "" : PageCell.code(gaps).marked(.warn),
+                        entry.value.gapCell,
                     ]
                 },
                 empty: HealthWords.noSources[language]

@@ -102,13 +102,11 @@ package struct HealthPage: Sendable {
             ],
             status.completeness.map { entry in
                 let known = entry.value
-                let gaps = known.gaps.map(\.rawValue).joined(separator: ", ")
                 return [
                     .code(entry.name),
                     PageCell.number(known.events).leading(to: source(entry.name)),
                     .instant(known.lastRecordedAt), .instant(known.through),
-                    .instant(known.lastRefusedAt),
-                    gaps.isEmpty ? "" : .code(gaps).marked(.warn),
+                    .instant(known.lastRefusedAt), known.gapCell,
                 ]
             },
             empty: HealthWords.noSources[language]
@@ -177,5 +175,13 @@ package struct HealthPage: Sendable {
             (HealthWords.views[language], size(status.disk?.views)),
             (HealthWords.free[language], size(status.disk?.free)),
         ])
+    }
+}
+
+extension StatusAnswer.Completeness {
+    /// Why something of a store may be missing; that a store cannot be asked is no warning.
+    var gapCell: PageCell {
+        let words = gaps.map(\.rawValue).joined(separator: ", ")
+        return gaps.isEmpty ? "" : .code(words).marked(gaps == [.cannotBeAsked] ? nil : .warn)
     }
 }

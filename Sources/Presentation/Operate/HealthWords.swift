@@ -94,7 +94,8 @@ package enum HealthArea: String, Sendable, CaseIterable {
     /// The area of a finding; what belongs to none concerns the ledger as a whole.
     init(_ code: Finding.Code) {
         switch code {
-        case .storeSilent, .neverAsked, .signalsRefused, .renewalsMissing, .unacknowledged:
+        case .storeSilent, .neverAsked, .cannotBeAsked, .signalsRefused, .renewalsMissing,
+            .unacknowledged:
             self = .stores
         case .auditFaults: self = .audits
         case .deliveriesDead, .deliveriesWaiting, .webhookGone: self = .deliveries

@@ -86,6 +86,23 @@ struct `A look at the stores` {
         #expect(codes(gaps, stores) == [.neverAsked, .signalsRefused])
     }
 
+    // Z12: a backfill would ask the App Store and Google Play, and RevenueCat nothing.
+    @Test func `says how to ask each store`() throws {
+        func findings(_ store: String, _ gap: StatusAnswer.Completeness.Gap) -> [Finding] {
+            var checkup = Checkup(ofLedgerAt: "/ledger", Settings(), Machine(), at: Self.now)
+            let known = Self.source(1, daysAgo: 0, [gap])[0].value
+            checkup.lookAtSignals([Keyed(store, known)], nil)
+            return checkup.answer.findings
+        }
+        let alone = findings(Source.revenueCat, .cannotBeAsked)
+        #expect(alone.map(\.code) == [.cannotBeAsked] && alone.map(\.severity) == [.note])
+        let refused = Source.stores.map { findings($0, .refused).first?.remedy ?? "" }
+        #expect(refused.map { $0.hasSuffix("`entitle sync --backfill`") } == [true, true, false])
+        for remedy in [alone.first?.remedy, refused.last] {
+            #expect(try #require(remedy).contains("`entitle sync CUSTOMER`, or import its export"))
+        }
+    }
+
     @Test func `finds jobs that fail or hang`() throws {
         func job(_ result: String, nextHoursAgo hours: Int64) throws -> JobStatus {
             let next = Self.now.advanced(byMilliseconds: -hours * 3_600_000)

@@ -42,6 +42,18 @@ struct `What a status says of a source` {
         }
     }
 
+    // RevenueCat has no list of what it sent: a backfill asks it nothing (Stores, rule 9).
+    @Test func `is that it cannot be asked, where a store has no list`() async throws {
+        try await ScratchLedger.with { scratch in
+            let appender = try scratch.ledger.appender
+            for store in Source.stores {
+                _ = appender.countRefusal("bad_chain", of: store, environment: .production)
+            }
+            let gaps = try Source.stores.map { try Self.completeness(scratch, $0)?.gaps.first }
+            #expect(gaps == [.neverAsked, .neverAsked, .cannotBeAsked])
+        }
+    }
+
     // What was counted before is not counted again, and what comes behind it is.
     @Test func `is the same asked after each event and asked once`() async throws {
         try await ScratchLedger.with { scratch in

@@ -127,13 +127,14 @@ struct `A look at a server's settings` {
     @Test func `finds purchases of which a store has not told`() async throws {
         try await TestServer.with { server in
             try server.publishCatalog()
-            func codes() throws -> [Finding.Code] {
+            func findings() throws -> [Finding] {
                 var checkup = Checkup(ofLedgerAt: "/ledger", Settings(), Machine(), at: noon)
                 checkup.lookAtPurchases(
                     try server.ledger.questions.purchaseDoubts(in: .production, at: noon, limit: 0)
                 )
-                return checkup.answer.findings.map(\.code)
+                return checkup.answer.findings
             }
+            func codes() throws -> [Finding.Code] { try findings().map(\.code) }
             #expect(try codes() == [])
             let end = noon.plus(seconds: -86_400)
             let start = noon.plus(seconds: -2 * 86_400)
@@ -172,6 +173,14 @@ struct `A look at a server's settings` {
             #expect(try codes() == [.renewalsMissing])
             _ = try server.ledger.appender.record(try purchase(7, "play_store", "play_signature"))
             #expect(try codes() == [.unacknowledged, .renewalsMissing])
+            // A backfill asks nobody about these.
+            _ = try server.ledger.appender.record(
+                try (0..<6).flatMap { try purchase($0, "stripe", "store_api") }
+            )
+            let missing = try findings().filter { $0.code == .renewalsMissing }
+            func remedy(_ store: String) -> String? { missing.first { $0.place == store }?.remedy }
+            #expect(remedy("app_store")?.contains("`entitle sync --backfill`") == true)
+            #expect(remedy("stripe")?.hasPrefix("`entitle sync CUSTOMER`") == true)
         }
     }
 }

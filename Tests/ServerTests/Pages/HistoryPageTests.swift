@@ -1,7 +1,9 @@
 import Encodings
 import Entitlements
 import HTTPTypes
+import LedgerOperations
 import StoreSimulator
+import Stores
 import Testing
 
 @testable import LedgerServer
@@ -49,9 +51,6 @@ struct `A purchase history` {
                 try await server.submit("/history/restore", cookie: cookie)
                     .headers[.location]
             }
-            #expect(try await restored() == "/history?done=nothing")
-            let plainly = try await server.page("/history?done=nothing", cookie: cookie)
-            #expect(plainly.body.contains("There is nothing to restore."))
             var account = SimulatedAppleAccount(1, token: AppStoreWorld.account, of: store)
             let month = SimulatedAppleAccount.Product(
                 id: "com.example.app.pro.month",
@@ -60,6 +59,13 @@ struct `A purchase history` {
                 price: 9_990
             )
             account.buy(month, at: AppStoreWorld.start)
+            api.set([account])
+            // The App Store knows of it, and is asked by purchases that are known here.
+            #expect(try await restored() == "/history?done=unavailable")
+            let elsewhere = try await server.page("/history?done=unavailable", cookie: cookie)
+            #expect(elsewhere.body.contains("Please restore in the app."))
+            let plainly = try await server.page("/history?done=nothing", cookie: cookie)
+            #expect(plainly.body.contains("There is nothing to restore."))
             let told = try store.signed(try #require(account.notifications.first))
             _ = try await server.post(
                 "/v1/signals/app-store",
@@ -73,6 +79,30 @@ struct `A purchase history` {
             let page = try await server.page("/history?done=found", cookie: cookie)
             #expect(page.body.contains("Your purchases were restored."))
             #expect(page.body.contains("Refunded"))
+        }
+    }
+
+    // row 6.4: RevenueCat is asked by the customer, of whom no purchase is known here.
+    @Test func `says plainly that there is nothing where who was asked knows of nothing`()
+        async throws
+    {
+        var setup = TestServer.Setup()
+        setup.stores.clients.revenueCat = RevenueCatAPI(
+            key: Array("sk_simulated_0123456789".utf8),
+            projectID: "proj1",
+            caller: StoreCaller(
+                SimulatedRevenueCatAPI().transport,
+                clock: { noon },
+                sleep: { _ in },
+                random: { 0 }
+            ),
+            clock: { noon }
+        )
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            let cookie = try await server.entered(OwnWorld.alice)
+            let restored = try await server.submit("/history/restore", cookie: cookie)
+            #expect(restored.headers[.location] == "/history?done=nothing")
         }
     }
 

@@ -146,9 +146,22 @@ struct LifeStory: CustomTestStringConvertible {
                 line["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
             )
             server.clock.now = max(server.clock.now, recordedAt)
-            let members = (line.members ?? []).filter { $0.name != "recordedtime" }
-            let event = try Event(validating: .object(members))
-            return try server.ledger.appender.record([Submission(event: event)])
+            return try Self.record(line, in: server)
         }
+    }
+
+    /// Records what the story's people and stores told once more, as they tell it now: under other ids.
+    func recordAgain(in server: TestServer) throws -> [Receipt] {
+        try lines().filter { $0["type"] != "catalog.published" }.flatMap { line in
+            let others = (line.members ?? []).filter { $0.name != "id" }
+            let id = try #require(line["id"]?.string) + "-again"
+            return try Self.record(.object(others + [JSONMember("id", .string(id))]), in: server)
+        }
+    }
+
+    private static func record(_ line: JSONValue, in server: TestServer) throws -> [Receipt] {
+        let members = (line.members ?? []).filter { $0.name != "recordedtime" }
+        let event = try Event(validating: .object(members))
+        return try server.ledger.appender.record([Submission(event: event)])
     }
 }

@@ -101,6 +101,33 @@ struct `A life story` {
         }
     }
 
+    // rows Z1, Z2, T4: a store tells of a transaction, and of its refund, with each later message
+    @Test(arguments: ["refund-current", "late-and-repeated"])
+    func `is known since it was told first, however late it is told again`(
+        _ name: String
+    ) async throws {
+        let story = try #require(LifeStory.all.first { $0.name == name })
+        try await TestServer.with { server in
+            server.clock.now = Instant(milliseconds: 0)
+            _ = try story.record(in: server)
+            let question = try #require(story.questions.last)
+            let told = try await Self.answer(question, .support, .english, server)
+            server.clock.now =
+                server.clock.now.advanced(byMilliseconds: 30 * Instant.millisecondsPerDay)
+            let again = try story.recordAgain(in: server)
+            #expect(again.allSatisfy { $0.isAppended })
+            let retold = try await Self.answer(question, .support, .english, server)
+            // The control: what is told now is what the last messages say.
+            #expect(retold["steps"] != told["steps"])
+            #expect(retold["summary"]?.string == told["summary"]?.string)
+            let texts = [told, retold].map { answer in
+                answer["steps"]?.array?.map { $0["text"]?.string ?? "" } ?? []
+            }
+            #expect(texts[0] == texts[1])
+            #expect(texts[0].joined().contains("(Known since "))
+        }
+    }
+
     // row Z2: whoever reads a rule's id reads beside it what it says
     @Test func `says what each rule says that it names`() async throws {
         let story = try #require(LifeStory.all.first { $0.name == "sandbox-beside-production" })

@@ -162,7 +162,11 @@ extension PageTable {
         try service.access.admitRestore(of: owner)
         let answer = try await service.sync.sync(owner, in: environment)
         if !answer.isWhole { return .failed }
-        if answer.purchases.isEmpty { return .nothing }
+        if answer.purchases.isEmpty {
+            // RevenueCat alone is asked by the customer; of a purchase that nobody told of no other store is.
+            let clients = service.stores.clients
+            return clients.appStore == nil && clients.playStore == nil ? .nothing : .unavailable
+        }
         if answer.purchases.allSatisfy({ $0.outcome == .notAsked }) { return .unavailable }
         return answer.purchases.contains { $0.outcome == .reconciled } ? .found : .known
     }

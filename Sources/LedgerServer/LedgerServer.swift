@@ -245,6 +245,33 @@ package enum LedgerServer {
         try await refuseTaken(options)
         let service = LedgerService(options)
         try await takeUp(options, service)
+        let all = try services(options, service, onListening: onListening)
+        var configuration = ServiceGroupConfiguration(
+            services: all.map { .init(service: $0) },
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: options.logger
+        )
+        configuration.maximumGracefulShutdownDuration = .seconds(options.drainSeconds)
+        let group = ServiceGroup(configuration: configuration)
+        // What the server does by itself is traced as requests are.
+        var context = ServiceContext.topLevel
+        context.spanTracer = service.tracer
+        let outcome = await ServiceContext.withValue(context) {
+            await Result { try await group.run() }
+        }
+        try await service.stop()
+        try outcome.get()
+    }
+
+    /// What serves, and what goes on beside it.
+    ///
+    /// They are told to end from the last to the first, each once the one behind it has ended: whoever asks is
+    /// answered first, and what a job still does cuts no answer off.
+    static func services(
+        _ options: Options,
+        _ service: LedgerService,
+        onListening: @escaping @Sendable (Listening) -> Void
+    ) throws -> [any Service] {
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let isListening: @Sendable (SocketAddress?) -> Void = { [manager = options.manager] place in
             let address = options.address(at: place)
@@ -258,8 +285,6 @@ package enum LedgerServer {
             )
             if let manager { Task { await manager.tell(.isReady) } }
         }
-        // They are told to end from the last to the first, each once the one behind it has ended: whoever asks
-        // is answered first, and what a job still does cuts no answer off.
         var services: [any Service] = [service.growth, MemoryRelease(service: service)]
         services += background(options, service)
         if let passed = options.passedSocket {
@@ -283,21 +308,7 @@ package enum LedgerServer {
         if let manager = options.manager {
             services.append(ServiceManagerWatch(service: service, manager: manager))
         }
-        var configuration = ServiceGroupConfiguration(
-            services: services.map { .init(service: $0) },
-            gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: options.logger
-        )
-        configuration.maximumGracefulShutdownDuration = .seconds(options.drainSeconds)
-        let group = ServiceGroup(configuration: configuration)
-        // What the server does by itself is traced as requests are.
-        var context = ServiceContext.topLevel
-        context.spanTracer = service.tracer
-        let outcome = await ServiceContext.withValue(context) {
-            await Result { try await group.run() }
-        }
-        try await service.stop()
-        try outcome.get()
+        return services
     }
 
     /// Takes up what an earlier server left under way.

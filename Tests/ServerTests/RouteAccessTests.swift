@@ -225,6 +225,9 @@ struct `Who may` {
                             verdict == expected,
                             "\(route.operation), \(credential), \(id ?? "-"): \(answer)"
                         )
+                        // RFC 9110, section 15.5.2
+                        let challenge = answer.headers[.wwwAuthenticate]
+                        #expect((challenge != nil) == (answer.status == 401))
                         count += 1
                         refusals[verdict, default: 0] += 1
                         if verdict != .admitted {

@@ -126,6 +126,34 @@ def stalled(tool, material):
     return seconds
 
 
+def received(connection, done):
+    """What comes in until it is what one waits for, or the connection ends."""
+    text = b""
+    while not done(text) and (piece := connection.recv(1 << 16)):
+        text += piece
+    return text
+
+
+def followed(material):
+    """A client that follows the log is told of the end, and does not hold it up."""
+    ledger, key = material.ledger()
+    with material.server(ledger, key) as server, \
+            socket.create_connection((server.host, server.port), ANSWER_SECONDS) as connection:
+        connection.sendall(
+            b"GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n"
+            % server.key.encode())
+        begun = received(connection, lambda text: b"retry:" in text)
+        if b" 200 " not in begun:
+            raise Fault("a stream does not begin: %r" % begun)
+        seconds = server.stop()
+        rest = received(connection, lambda _: False)
+    if b"event: bye" not in rest or not rest.endswith(b"\r\n0\r\n\r\n"):
+        raise Fault("a stream is not told of the end: %r" % rest)
+    if seconds > DRAIN_SECONDS:
+        raise Fault("with an open stream the server took %.1f s to end" % seconds)
+    return seconds
+
+
 def terminate(tool, material, source, rounds):
     """SIGTERM under load."""
     ledger, key = material.ledger()
@@ -146,7 +174,8 @@ def terminate(tool, material, source, rounds):
     checked_audit(tool, ledger)
     return {"rounds": rounds, "acknowledged": len(acknowledged), "lost": 0, "refusedAtTheEnd": cut,
             "slowestEndSeconds": round(slowest, 2), "plantedAndFound": check_half_control(),
-            "stalledEndSeconds": round(stalled(tool, material), 2)}
+            "stalledEndSeconds": round(stalled(tool, material), 2),
+            "followedEndSeconds": round(followed(material), 2)}
 
 
 def kill(tool, material, source, cycles):

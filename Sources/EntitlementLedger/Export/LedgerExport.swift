@@ -15,7 +15,7 @@ package struct LedgerExport: Sendable {
     let impersonalMembers: Set<Name>
     /// The customer's events, ascending; nil: a range, all of it.
     private let sequences: [UInt64]?
-    /// The customer's names and purchases, ascending.
+    /// The customer's names and purchases that are shown, ascending.
     private let streams: [UInt64]
     /// What is shown of them.
     private let view: CustomerView
@@ -64,9 +64,11 @@ package struct LedgerExport: Sendable {
             let loaded = try questions.loadFacts(of: id, environment: environment, size: plan.size)
             let timeline = loaded.timeline
             let view = CustomerView(plan.visibility, of: timeline, loaded.facts)
-            streams = try questions.streams(ofCustomer: stream, below: plan.size)
+            let known = try questions.streams(ofCustomer: stream, below: plan.size)
                 .filter(view.names).sorted()
-            sequences = try questions.sequences(of: streams, below: plan.size, shownTo: view)
+            let shown = try questions.sequences(of: known, below: plan.size, shownTo: view)
+            streams = try questions.told(known, by: shown, to: view)
+            sequences = shown
             self.view = view
             features =
                 try questions.catalogHistory(size: plan.size).catalog(at: plan.at)?
@@ -115,10 +117,8 @@ package struct LedgerExport: Sendable {
         var named = Set(streams)
         var position = Position(.events)
         while !position.isAtEnd {
-            try questions.log.readRecords(nextSequences(&position)) { sequence, record in
-                guard !LostRecord.isOne(record) else { return }
-                let header = try RecordHeader(checking: record)
-                named.formUnion(try header.indexEntry(record).streams)
+            try questions.readNames(nextSequences(&position)) { header, streams in
+                named.formUnion(streams)
                 // An owner may be named otherwise than in the event.
                 if let owner = moment(of: header)?.owner { named.insert(owner) }
             }
@@ -342,6 +342,34 @@ package struct LedgerExport: Sendable {
             token: isMasked
                 ? "" : questions.token(ofAccessTo: explanation, question, size: size, state)
         )
+    }
+}
+
+extension Questions {
+    /// Those of a customer's names and purchases that may be told, in their order (Stores, rule 7).
+    ///
+    /// `sequences`: of the events that the view shows.
+    fileprivate func told(
+        _ streams: [UInt64],
+        by sequences: [UInt64],
+        to view: CustomerView
+    ) throws -> [UInt64] {
+        guard !view.isWhole else { return streams }
+        var named: Set<UInt64> = []
+        try readNames(sequences) { _, streams in named.formUnion(streams) }
+        return streams.filter { view.isTold($0) || named.contains($0) }
+    }
+
+    /// Reads the heads of some events, each with the streams that it names; a gap has none.
+    fileprivate func readNames(
+        _ sequences: [UInt64],
+        _ body: (_ header: RecordHeader, _ streams: [UInt64]) throws -> Void
+    ) throws {
+        try log.readRecords(sequences) { _, record in
+            guard !LostRecord.isOne(record) else { return }
+            let header = try RecordHeader(checking: record)
+            try body(header, header.indexEntry(record).streams)
+        }
     }
 }
 

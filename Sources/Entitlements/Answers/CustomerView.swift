@@ -66,6 +66,14 @@ package struct CustomerView: Sendable {
             ?? true
     }
 
+    /// Whether a stream is what the customer and a purchase that is theirs at some time are called in answers.
+    ///
+    /// Another name of a purchase (P13) may have come up in another owner's time: it is told by the events that
+    /// are shown and name it, or not at all.
+    package func isTold(_ stream: UInt64) -> Bool {
+        own.map { isCustomer(stream) || $0.stretches[stream] != nil } ?? true
+    }
+
     /// Whether an event is shown.
     ///
     /// `time`: its effective one (T1). `subject`: the stream that it is about.

@@ -114,6 +114,15 @@ final class AccessControl: Sendable {
         try take(.questions, id, count: count)
     }
 
+    /// Counts what else a customer hands in with a call as calls of its own, all or none of it; throws where
+    /// there were too many.
+    ///
+    /// Keys are the operator's own, and pass.
+    func admitFurther(_ count: Int, of caller: Caller) throws(Problem) {
+        guard count > 0, case .customer(let id) = caller else { return }
+        try take(.customers, id, count: count)
+    }
+
     private func take(
         _ policy: RateLimitPolicy,
         _ customer: CustomerID,

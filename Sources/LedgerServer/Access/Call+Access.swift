@@ -21,7 +21,8 @@ extension Route {
 extension Call {
     /// The access that this call was; nil: it is not noted.
     ///
-    /// Keys of support and auditors are noted; those of an app's backend, which asks all day, not.
+    /// Keys of support and auditors are noted; those of an app's backend, which asks all day, not, unless they are
+    /// support's or an auditor's as well and say why they ask.
     func access(_ route: Route) throws(Problem) -> CustomerAccess? {
         guard route.isLogged, let id = noted(isAskedByBackends: route.isAskedByBackends) else {
             return nil
@@ -56,11 +57,17 @@ extension Call {
     /// By which id a look of this caller is noted; nil: it is not.
     private func noted(isAskedByBackends: Bool) -> String? {
         guard case .key(let id, let scopes) = caller, scopes.allows(anyOf: [.support, .audit]),
-            !isAskedByBackends || !scopes.allows(anyOf: [.read]),
+            !isAskedByBackends || !scopes.allows(anyOf: [.read]) || saysWhy(scopes),
             // As the command by itself: what has a reason is noted.
             caller != .owner || accessReason != nil
         else { return nil }
         return id
+    }
+
+    /// Whether support or an auditor says why they look: no backend does, and a key that may read as well is noted
+    /// then.
+    private func saysWhy(_ scopes: ScopeSet) -> Bool {
+        accessReason != nil && scopes.named.contains { $0 == .support || $0 == .audit }
     }
 
     /// Accesses to customers whom the path does not name, and who were concerned all the same.

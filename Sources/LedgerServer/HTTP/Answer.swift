@@ -138,6 +138,14 @@ struct Answer: Sendable {
         }
     }
 
+    /// Says how one is let in, where somebody was not and nothing says so yet (RFC 9110, section 15.5.2).
+    mutating func challenge(_ call: HTTPFields) {
+        guard status == 401, headers[.wwwAuthenticate] == nil else { return }
+        headers[.wwwAuthenticate] =
+            call[.authorization] == nil
+            ? AuthenticationRefusal.challengeWithoutCredential : AuthenticationRefusal.challenge
+    }
+
     /// The tag of a digest that leaves something out, such as the instant that an answer echoes.
     static func weakTag(_ digest: String) -> String { "W/\"" + digest + "\"" }
 

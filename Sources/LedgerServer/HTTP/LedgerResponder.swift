@@ -39,6 +39,7 @@ struct LedgerResponder: HTTPResponder {
             answer = try await self.answer(request, &exchange)
         } catch {
             let problem = problem(of: error, exchange.target?.route)
+            await keep(problem, exchange.target?.route)
             exchange.problem = problem
             service.faults.note(error, exchange)
             service.noteDamage(error)
@@ -48,6 +49,7 @@ struct LedgerResponder: HTTPResponder {
                 : problem.answer(language: exchange.language, requestID: id)
             for field in exchange.headers { answer.headers.append(field) }
         }
+        answer.challenge(request.headers)
         answer.headers[.requestID] = id
         service.origins.tell(&answer.headers, askedBy: request.headers)
         answer.whenBroken { [exchange, service] error in
@@ -61,6 +63,16 @@ struct LedgerResponder: HTTPResponder {
         log(exchange, answer.status, duration, span)
         span?.describe(exchange, status: answer.status)
         return answer.response(isHead: request.method == .head)
+    }
+
+    /// Keeps that a webhook of RevenueCat's was refused (Stores, rule 5): it gets as far as no handler.
+    private func keep(_ problem: Problem, _ route: Route?) async {
+        // A machine that follows cannot: its metrics have it.
+        guard service.leads, case .store(.revenueCat)? = route?.access,
+            problem.code == .unauthenticated
+        else { return }
+        // It is refused whether or not that can be kept.
+        try? await service.keep(problem.code.rawValue, of: Source.revenueCat)
     }
 
     /// What is told of an error.
@@ -93,7 +105,7 @@ struct LedgerResponder: HTTPResponder {
         let route = target.route
         exchange.target = target
         // What is changed is answered by who leads.
-        if !route.isChange { exchange.headers[.age] = service.age }
+        if !route.isChange { exchange.headers[.age] = try service.age(of: route) }
         let customer = path.customer
         var isOwners = isOwners
         switch service.holder(request.headers, at: exchange.now) {

@@ -98,8 +98,9 @@ extension RouteTable {
             throw Problem(.forbidden, Call.namesOfAuditors)
         }
         let environment = try call.environment()
+        let point = try call.point()
         let run = ReplayRun(
-            at: try call.point(),
+            at: point,
             in: environment,
             of: asked.customer,
             hasTokens: asked.tokens != nil
@@ -107,18 +108,21 @@ extension RouteTable {
         let verifier = service.evidenceVerifier
         // Who is looked at is noted behind the answer.
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let answer = try await service.reports.make {
+        try await service.require(call.minimumSequence())
+        let (answer, size) = try await service.reports.make {
+            let size = try service.ledger.questions.prefix(knownAt: point.knownAt)
             var left = (asked.tokens ?? [])[...]
-            return try run.run(
+            let answer = try run.run(
                 service.ledger.auditor,
                 judging: verifier,
                 tokens: { left.popFirst() }
             )
+            return (answer, size)
         }
         for access in call.looks(at: asked.customers, in: environment, "replayLedger") {
             service.accesses.add(access)
         }
-        return Answer(answer)
+        return Answer(answer).at(size: size)
     }
 
     @Sendable
@@ -132,19 +136,18 @@ extension RouteTable {
             return Int(count)
         }
         let now = call.now
-        return Answer(
-            try await service.reports.make {
-                let auditor = service.ledger.auditor
-                return try auditor.drift(
-                    of: CustomerSample(
-                        from: isOfAll ? 0 : .random(in: 0...auditor.highestSampleStart()),
-                        count: isOfAll ? nil : count ?? CustomerSample.usualCount
-                    ),
-                    environment: environment,
-                    at: now
-                ).answer
-            }
-        )
+        let answer = try await service.reports.make {
+            let auditor = service.ledger.auditor
+            return try auditor.drift(
+                of: CustomerSample(
+                    from: isOfAll ? 0 : .random(in: 0...auditor.highestSampleStart()),
+                    count: isOfAll ? nil : count ?? CustomerSample.usualCount
+                ),
+                environment: environment,
+                at: now
+            ).answer
+        }
+        return Answer(answer).at(size: answer.sequence)
     }
 
     @Sendable

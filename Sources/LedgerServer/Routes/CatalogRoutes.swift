@@ -45,13 +45,11 @@ extension RouteTable {
     private static func read(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let point = try call.point()
         try await service.require(call.minimumSequence())
-        let document = try await service.blocking {
-            try service.ledger.questions.catalogDocument(at: point)
+        let (document, size) = try await service.looking(at: point) { ledger in
+            try ledger.questions.catalogDocument(at: point)
         }
         guard let document else { throw Problem(.notFound, "no catalog was published yet") }
-        var answer = Answer(document)
-        answer.caching = .revalidated
-        return answer
+        return revalidated(Answer(document).at(size: size))
     }
 
     @Sendable

@@ -57,11 +57,11 @@ extension RouteTable {
     private static func gates(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (point, viewer) = (try call.point(), try call.viewer())
         try await service.require(call.minimumSequence())
-        let map = try await service.blocking {
-            try service.ledger.questions.gateMap(at: point, for: viewer)
+        let (map, size) = try await service.looking(at: point) { ledger in
+            try ledger.questions.gateMap(at: point, for: viewer)
         }
         guard let map else { throw Problem(.notFound, "no catalog was published yet") }
-        return revalidated(Answer(map.json))
+        return revalidated(Answer(map.json).at(size: size))
     }
 
     @Sendable
@@ -73,13 +73,14 @@ extension RouteTable {
             storefront: try call.storefront()
         )
         try await service.require(call.minimumSequence())
-        let shown = try await service.blocking {
+        let (shown, size) = try await service.looking(at: point) { _ in
             try service.offering(view, at: point, for: viewer)
         }
-        return revalidated(Answer(shown))
+        return revalidated(Answer(shown).at(size: size))
     }
 
-    private static func revalidated(_ answer: Answer) -> Answer {
+    /// An answer that is asked for again each time, by its tag.
+    static func revalidated(_ answer: Answer) -> Answer {
         var answer = answer
         answer.caching = .revalidated
         return answer
@@ -97,6 +98,18 @@ struct ShownOffering: Sendable {
 }
 
 extension LedgerService {
+    /// Looks at the ledger at a point where it may wait for the disk; with the size of a prefix of which no less
+    /// was looked at.
+    func looking<Result: Sendable>(
+        at point: BitemporalPoint,
+        _ body: @escaping @Sendable (Ledger) throws -> Result
+    ) async throws -> (Result, size: UInt64) {
+        try await blocking { [ledger] in
+            let size = try ledger.questions.prefix(knownAt: point.knownAt)
+            return (try body(ledger), size: size)
+        }
+    }
+
     /// What a paywall shows, with what the products' stores say as it is kept here (rows 1.1, 1.4, 4.4).
     ///
     /// - Throws: a problem where no catalog was published, or the one in force has no such feature.

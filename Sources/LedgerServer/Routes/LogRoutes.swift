@@ -129,7 +129,8 @@ extension RouteTable {
     @Sendable
     private static func prove(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let sequence = UInt64(call.path[.sequence] ?? "") else { throw Problem(.notFound) }
-        return Answer(try await proof(of: sequence, service))
+        let proven = try await proof(of: sequence, service)
+        return Answer(proven).at(size: proven.tree.size)
     }
 
     /// Proves that an event stands in the log.
@@ -161,12 +162,8 @@ extension RouteTable {
             }
             return try ledger.prover.consistencyProof(from: size)
         }
-        return Answer(
-            GrowthProofAnswer(
-                oldSize: size,
-                tree: try ProvenTree(proof.checkpoint, proof.hashes, proof.text)
-            )
-        )
+        let tree = try ProvenTree(proof.checkpoint, proof.hashes, proof.text)
+        return Answer(GrowthProofAnswer(oldSize: size, tree: tree)).at(size: tree.size)
     }
 
     /// What no checkpoint holds yet is answered as what does not exist is.

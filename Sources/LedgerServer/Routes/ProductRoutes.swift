@@ -50,7 +50,7 @@ extension RouteTable {
     @Sendable
     private static func list(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (source, view) = (try call.productSource(), try call.productView(at: service.clock()))
-        return Answer(try await service.products(only: source, view))
+        return try await service.products(only: source, view)
     }
 
     @Sendable
@@ -68,7 +68,7 @@ extension RouteTable {
         try await service.blocking {
             try ProductLoad.record(outcomes, id: service.makeID(), in: service.ledger)
         }
-        return Answer(try await service.products(only: source, view))
+        return try await service.products(only: source, view)
     }
 }
 
@@ -81,11 +81,14 @@ extension LedgerService {
     fileprivate func products(
         only source: ProductSource?,
         _ view: KeptProducts.View
-    ) async throws -> ProductsAnswer {
+    ) async throws -> Answer {
         guard let products else { throw Problem.noProducts }
         return try await blocking { [ledger] in
-            let history = try ledger.questions.catalogHistory(size: ledger.questions.size())
-            return try products.listing(history.catalog(at: view.now), only: source, view)
+            let size = try ledger.questions.size()
+            let history = try ledger.questions.catalogHistory(size: size)
+            return Answer(
+                try products.listing(history.catalog(at: view.now), only: source, view)
+            ).at(size: size)
         }
     }
 }

@@ -57,9 +57,10 @@ extension RouteTable {
     private static func whatIf(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let question = try call.otherCatalogQuestion(try await call.catalog(service).read)
         try await service.require(call.minimumSequence())
-        return Answer(
-            try await service.reports.make { try service.ledger.questions.whatIf(question) }
-        )
+        let answer = try await service.reports.make {
+            try service.ledger.questions.whatIf(question)
+        }
+        return Answer(answer).at(size: answer.sequence)
     }
 
     @Sendable
@@ -70,11 +71,10 @@ extension RouteTable {
         let (document, catalog) = try await call.catalog(service)
         let question = try call.otherCatalogQuestion(catalog)
         try await service.require(call.minimumSequence())
-        return Answer(
-            try await service.reports.make {
-                try service.ledger.questions.catalogDifference(to: document, question)
-            }
-        )
+        let answer = try await service.reports.make {
+            try service.ledger.questions.catalogDifference(to: document, question)
+        }
+        return Answer(answer).at(size: answer.affected.sequence)
     }
 }
 

@@ -221,6 +221,33 @@ struct `The access log` {
         }
     }
 
+    // Whoever says why looks as support does, whatever else the key may.
+    @Test func `notes a backend that is support's as well where it says why`() async throws {
+        try await Self.with { server in
+            let both = APIKey.sample(102, scopes: [.read, .support])
+            try server.folder.write([both.key])
+            // The keys are looked at once a second.
+            server.clock.now = server.clock.now.plus(seconds: 1)
+            for path in ["", "/features/scan"] {
+                for reason in [nil, "ticket 12"] {
+                    var headers = HTTPFields()
+                    headers[.accessReason] = reason
+                    let answer = try await server.send(
+                        .get,
+                        "/v1/customers/alice-1" + path,
+                        credential: both.text,
+                        headers: headers
+                    )
+                    #expect(answer.status == 200, "\(answer.body)")
+                }
+            }
+            let found = try await server.noted(of: "alice-1")
+            let actions = found.compactMap { $0["data"]?["action"]?.string }
+            #expect(actions.sorted() == ["checkFeature", "showCustomer"])
+            #expect(found.allSatisfy { $0["data"]?["reason"] == "ticket 12" })
+        }
+    }
+
     // An access must not make somebody known who was not.
     @Test func `makes no stream`() async throws {
         try await Self.with { server in

@@ -171,6 +171,59 @@ struct `A purchase flow over HTTP` {
         }
     }
 
+    private static func outcomes(_ answer: TestAnswer) -> [String] {
+        #expect(answer.status == 200, "\(answer.body)")
+        return (answer.json["items"]?.array ?? []).map {
+            $0["code"]?.string ?? $0["outcome"]?.string ?? ""
+        }
+    }
+
+    // Interfaces, "HTTP": an app hands in at once what it kept while it was offline, and again (E1).
+    @Test func `comes in batches, of which each is told of by itself`() async throws {
+        try await TestServer.with { server in
+            let path = "/v1/customers/judy-1/flows"
+            let batch = """
+                [{"type":"started","flowId":"flow-1"},{"type":"succeeded","flowId":"flow-1"}]
+                """
+            for outcome in ["appended", "duplicate"] {
+                let answer = try await server.post(
+                    path,
+                    batch,
+                    headers: [.idempotencyKey: "batch-1"]
+                )
+                #expect(Self.outcomes(answer) == [outcome, outcome])
+                #expect(answer.json[outcome] == .integer(2))
+                #expect(answer.json["sequence"] == .integer(2))
+                #expect(answer.headers[.ledgerSequence] == "2")
+            }
+            // It has ended, and what is wrong with one holds up no other.
+            #expect(try await Self.post(server, "started", "flow-2").status == 200)
+            let mixed = """
+                [{"type":"begun","flowId":"f"},{"type":"started","flowId":"flow-3"},
+                 {"type":"failed","flowId":"flow-2"},7,{"type":"started","flowId":"flow-3"}]
+                """
+            #expect(
+                Self.outcomes(try await server.post(path, mixed)) == [
+                    "invalid_value", "purchase_in_progress", "appended", "missing_field",
+                    "appended",
+                ]
+            )
+            let kinds = try server.events().compactMap { $0["type"]?.string }
+            #expect(
+                kinds == [
+                    "flow.started", "flow.succeeded", "flow.started", "flow.failed",
+                    "flow.started",
+                ]
+            )
+            #expect(Self.outcomes(try await server.post(path, "[]")).isEmpty)
+            let flow = #"{"type":"failed","flowId":"f"}"#
+            let many = "[" + Array(repeating: flow, count: 501).joined(separator: ",") + "]"
+            let refused = try await server.post(path, many)
+            #expect(refused.status == 400 && refused.code == "out_of_range")
+            #expect(try server.events().count == kinds.count)
+        }
+    }
+
     @Test(arguments: [
         (#"{"flowId":"f"}"#, "missing_field"), (#"{"type":"started"}"#, "missing_field"),
         (#"{"type":"begun","flowId":"f"}"#, "invalid_value"),
@@ -178,7 +231,7 @@ struct `A purchase flow over HTTP` {
         (#"{"type":"started","flowId":"f","errorCode":7}"#, "invalid_value"),
         (#"{"type":"started","flowId":"f","more":1}"#, "unknown_field"),
         (#"{"type":"failed","flowId":"f","stages":{"store":-1}}"#, "out_of_range"),
-        ("[]", "missing_field"),
+        ("7", "missing_field"),
     ])
     func `of another form is refused, and begins nothing`(
         _ body: String,

@@ -181,6 +181,22 @@ struct `A crowded server` {
         }
     }
 
+    // RFC 9112, section 3.2: a probe that speaks HTTP/1.0 need not name its host; two it may not name either.
+    @Test(arguments: [
+        ("GET /healthz HTTP/1.0\r\n\r\n", "200"), ("GET /healthz HTTP/1.1\r\n\r\n", "400"),
+        ("GET /healthz HTTP/1.0\r\nHost: a\r\n\r\n", "200"),
+        ("GET /healthz HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n", "400"),
+    ])
+    func `answers a request of an old version without a host`(
+        _ request: String,
+        _ status: String
+    ) async throws {
+        try await TestServer.with(Self.setup { _ in }) { server in
+            let answer = try await Self.answer(server, request)
+            #expect(answer.hasPrefix("HTTP/1.1 " + status), "\(answer)")
+        }
+    }
+
     // RFC 9110, section 10.1.1
     @Test func `asks for a body that waits to be asked for, of whom it admits`() async throws {
         try await TestServer.with(Self.setup { _ in }) { server in

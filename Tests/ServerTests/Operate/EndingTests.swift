@@ -1,4 +1,5 @@
 import EntitlementLedger
+import ServiceLifecycle
 import Testing
 
 @testable import LedgerServer
@@ -58,6 +59,40 @@ struct `A server that ends` {
                     #"entitle_audits_total{scope="everything",outcome="failed"} 0"#
                 )
             )
+        }
+    }
+
+    // A stream has no end of its own, and what it follows goes on until it has ended.
+    @Test(.timeLimit(.minutes(60)))
+    func `says good-bye to whoever follows the log, and waits for none of them`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let key = try #require(server.keys[.admin])
+            var options = server.options
+            options.port = 0
+            let (addresses, told) = AsyncStream.makeStream(of: String.self)
+            let services = try LedgerServer.services(options, server.service) { listening in
+                told.yield(listening.address)
+            }
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(services: services, logger: options.logger)
+            )
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                let address = await addresses.first { _ in true }
+                let port = try #require(address?.split(separator: ":").last.flatMap { Int($0) })
+                let reader = try await RawConnection(to: options.host, port)
+                reader.write(
+                    "GET /v1/events/stream HTTP/1.1\r\nHost: localhost\r\n"
+                        + "Authorization: Bearer \(key)\r\n\r\n"
+                )
+                try await reader.wait(for: "retry: 2000")
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+                try await reader.wait(for: "\r\n0\r\n\r\n")
+                #expect(reader.text.contains("event: bye\ndata:\n\n"))
+                #expect(reader.text.hasSuffix("\r\n0\r\n\r\n"), "it ends whole")
+            }
         }
     }
 }

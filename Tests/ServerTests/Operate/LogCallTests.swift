@@ -83,11 +83,13 @@ struct `The log over HTTP` {
             _ = try server.ledger.prover.checkpoint()
             let keys = [try server.ledger.prover.verifierKey]
             let answer = try await server.get("/v1/proofs/17", as: .audit)
+            #expect(answer.headers[.ledgerSequence] == "41")
             let proof = try InclusionProofFile(parsing: try #require(answer.json["proof"]?.string))
             let record = try #require(proof.record)
             let leaf = TreeHash.leaf(record.span)
             #expect(try proof.verified(leafHash: leaf, by: keys).size == 41)
             let grown = try await server.get("/v1/consistency/40", as: .audit)
+            #expect(grown.headers[.ledgerSequence] == "41")
             let growth = try ConsistencyProofFile(
                 parsing: try #require(grown.json["proof"]?.string)
             )

@@ -87,6 +87,7 @@ struct `The interface description` {
         if let choices = (schema["anyOf"] ?? schema["oneOf"])?.array {
             return choices.contains(where: isOpen)
         }
+        if let element = schema["items"] { return isOpen(element) }
         return schema["additionalProperties"] != .bool(false)
     }
 

@@ -162,6 +162,31 @@ struct `A rate limit over HTTP` {
     }
 
     // row 9.6
+    @Test func `counts each start and end of a batch that a customer hands in`() async throws {
+        try await TestServer.with(Self.setup([.customers: 4])) { server in
+            let flow = #"{"type":"failed","flowId":"flow-1"}"#
+            let batch = "[" + [flow, flow, flow].joined(separator: ",") + "]"
+            func hand(_ customer: String) async throws -> TestAnswer {
+                try await server.send(
+                    .post,
+                    "/v1/customers/\(customer)/flows",
+                    credential: server.token(for: customer),
+                    body: batch
+                )
+            }
+            #expect(try await hand("sam-123").status == 200)
+            let size = try server.ledger.questions.size()
+            let over = try await hand("sam-123")
+            #expect(over.status == 429 && over.json["violated-policies"] == .strings(["customers"]))
+            #expect(try server.ledger.questions.size() == size)
+            // Controls: another customer, and a key.
+            #expect(try await hand("tina-12").status == 200)
+            let path = "/v1/customers/sam-123/flows"
+            #expect(try await server.post(path, batch).status == 200)
+        }
+    }
+
+    // row 9.6
     @Test func `holds what one customer hands in to a budget of bytes`() async throws {
         let flow = #"{"type":"started","flowId":"flow-1"}"#
         let quota = Int64(2 * flow.utf8.count + 1)

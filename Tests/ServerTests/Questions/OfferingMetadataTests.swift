@@ -63,6 +63,9 @@ struct `Products of stores over HTTP` {
                 $0["metadata"]?.array?.first
             }
             #expect(there?.first?["price"] == .null)
+            // What opens by each is the catalog's, which is the log's one event.
+            let list = try await server.get("/v1/products")
+            #expect(list.status == 200 && list.headers[.ledgerSequence] == "1")
         }
     }
 

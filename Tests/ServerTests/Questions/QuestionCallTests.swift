@@ -159,6 +159,8 @@ struct `A question over HTTP` {
             #expect(try await server.get("/v1/customers/mike-1/features/scan").status == 200)
             let other = try await server.get("/v1/customers/mike-1/features/Scan")
             #expect(other.status == 404 && other.code == "unknown_feature")
+            let near = try await server.get("/v1/customers/mike-1/features/exprot?at=2026-01-01")
+            #expect(near.json["detail"]?.string?.hasSuffix("near it: export") == true)
             // What an earlier catalog lists is no mistake of who asks: it is not open (K1).
             let catalog = #"{"tiers":["free"],"features":[{"id":"scan"}],"products":[]}"#
             let less = try server.ledger.appender.publish(

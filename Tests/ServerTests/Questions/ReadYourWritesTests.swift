@@ -15,6 +15,34 @@ struct `A smallest sequence` {
         "/v1/customers/olga-1/timeline", "/v1/customers/olga-1/purchases", "/v1/catalog",
     ]
 
+    /// The calls that take one.
+    private static let taking = RouteTable.routes.filter { route in
+        route.parameters.contains { $0.name == "Ledger-Min-Sequence" }
+    }
+
+    /// Calls a route about a customer, or about everybody, by a key that may all.
+    private static func call(
+        _ route: Route,
+        _ minimum: UInt64,
+        _ server: TestServer
+    ) async throws -> TestAnswer {
+        let path = route.template.replacing("{id}", with: "olga-1")
+            .replacing("{feature}", with: "scan").replacing("{key}", with: "scan")
+        let body: String? =
+            switch route.operation {
+            case "evaluateFlag", "evaluateFlags": #"{"context":{"targetingKey":"olga-1"}}"#
+            case "askWhatIf", "compareCatalogs": TestServer.catalog
+            default: route.body.map { _ in "{}" }
+            }
+        return try await server.send(
+            route.method,
+            path + (route.operation == "explainFeature" ? "?feature=scan" : ""),
+            credential: server.keys[.admin],
+            headers: [.ledgerMinSequence: String(minimum)],
+            body: body
+        )
+    }
+
     private static func get(
         _ server: TestServer,
         _ path: String,
@@ -37,6 +65,34 @@ struct `A smallest sequence` {
                 for minimum in ["0", "1"] {
                     #expect(try await Self.get(server, path, minimum).status == 200)
                 }
+            }
+        }
+    }
+
+    // Whoever asks with a size goes on with the one that the answer says.
+    @Test func `is no more than what an answer says it was made from`() async throws {
+        let operations = Set(Self.taking.map(\.operation))
+        #expect(operations.isSuperset(of: ["evaluateFlag", "evaluateFlags", "replayLedger"]))
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            _ = try await server.post("/v1/customers/olga-1/grants", #"{"tier":"pro"}"#)
+            let size = try server.ledger.questions.size()
+            for route in Self.taking {
+                let answer = try await Self.call(route, size, server)
+                #expect(answer.status == 200, "\(route.operation): \(answer.body)")
+                let told = answer.headers[.ledgerSequence].flatMap { UInt64($0) }
+                #expect((told ?? 0) >= size, "\(route.operation)")
+            }
+            let beyond = try await withThrowingTaskGroup(of: (String, TestAnswer).self) { group in
+                for route in Self.taking {
+                    group.addTask {
+                        (route.operation, try await Self.call(route, size + 1000, server))
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for (operation, answer) in beyond {
+                #expect(answer.status == 503 && answer.code == "behind", "\(operation)")
             }
         }
     }
@@ -92,17 +148,14 @@ struct `A smallest sequence` {
     }
 
     @Test func `is described wherever it is taken`() {
-        let taking = RouteTable.routes.filter { route in
-            route.parameters.contains { $0.name == "Ledger-Min-Sequence" }
-        }
-        #expect(taking.count > 15)
-        for route in taking {
+        #expect(Self.taking.count > 15)
+        for route in Self.taking {
             let isDescribed = route.allProblems.isSuperset(of: [.behind, .otherHistory])
             #expect(isDescribed, "\(route.operation)")
         }
         // The control: nobody is told of it elsewhere.
         let others = RouteTable.routes.filter { $0.allProblems.contains(.behind) }
-        #expect(others.count == taking.count)
+        #expect(others.count == Self.taking.count)
     }
 
     @Test func `is what an answer said`() throws {

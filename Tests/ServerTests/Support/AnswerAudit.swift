@@ -55,6 +55,10 @@ final class AnswerAudit: Sendable {
     ) {
         // What a browser asks beforehand is no operation that is described.
         if method == .options, answer.status == 204 { return }
+        // RFC 9110, section 15.5.2
+        if answer.status == 401, answer.headers[.wwwAuthenticate] == nil {
+            state.withLock { $0.findings.append("\(method) \(uri): 401 without a challenge") }
+        }
         if look(atPage: answer, to: method, uri) { return }
         if let body, let json = try? JSONValue(parsing: Array(body.utf8)) { collect(json) }
         let path = String(uri.prefix { $0 != "?" })

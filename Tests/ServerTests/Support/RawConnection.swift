@@ -27,6 +27,11 @@ struct RawConnection: Sendable {
     ///
     /// `reads`: whether what comes in is taken.
     init(to server: TestServer, reads: Bool = true) async throws {
+        try await self.init(to: "localhost", server.client.port ?? 0, reads: reads)
+    }
+
+    /// Connects to an address.
+    init(to host: String, _ port: Int, reads: Bool = true) async throws {
         let received = Received()
         self.received = received
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -36,7 +41,7 @@ struct RawConnection: Sendable {
                     try channel.pipeline.syncOperations.addHandler(received)
                 }
             }
-            .connect(host: "localhost", port: server.client.port ?? 0).get()
+            .connect(host: host, port: port).get()
     }
 
     var isOpen: Bool { channel.isActive }

@@ -81,6 +81,63 @@ struct `A former owner` {
         }
     }
 
+    /// A purchase of kim's that becomes lou's, and is called by another token in the time of each.
+    private static let renamed: [Event] = {
+        let purchase = PurchaseName(store: Source.playStore, originalID: "tokK1")
+        let next = PurchaseName(store: Source.playStore, originalID: "KIMTOKEN2")
+        func link(_ token: String, at time: Instant) -> Event {
+            let alias = Source.playStore + "/" + token
+            let data = EventData(.purchaseLinked, [.alias: .text(alias)])
+            return event(.purchase(purchase), data, at: time)
+        }
+        let claim = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
+        return [
+            event(.purchase(purchase), period, at: noon.plus(seconds: -30 * 86_400)),
+            event(.customer("kim"), claim, at: noon.plus(seconds: -29 * 86_400)),
+            link("KIMTOKEN2", at: noon.plus(seconds: -25 * 86_400)),
+            event(
+                .purchase(next),
+                EventData(.purchaseRenewalChanged, [.autoRenew: .flag(false)]),
+                at: noon.plus(seconds: -24 * 86_400)
+            ), event(.customer("lou"), transfer(from: "kim"), at: left),
+            link("LOUTOKEN3", at: noon.plus(seconds: -15 * 86_400)),
+        ]
+    }()
+
+    // A token that came up in another's time is theirs (P13): who holds it may ask the store by it.
+    @Test func `exports no token of the next one, nor the next one theirs`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            for event in Self.renamed {
+                _ = try server.ledger.appender.record(Submission(event: event))
+            }
+            let tokens = [("kim", "KIMTOKEN2", "LOUTOKEN3"), ("lou", "LOUTOKEN3", "KIMTOKEN2")]
+            let forms: [(query: String, media: String?)] = [
+                ("", nil), ("?format=ndjson,csv,html", nil), ("", "text/csv"), ("", "text/html"),
+            ]
+            for (customer, own, other) in tokens {
+                let path = "/v1/customers/\(customer)/export"
+                let token = try server.token(for: customer)
+                for form in forms {
+                    var headers = HTTPFields()
+                    if let media = form.media { headers[.accept] = media }
+                    let answer = try await server.send(
+                        .get,
+                        path + form.query,
+                        credential: token,
+                        headers: headers
+                    )
+                    #expect(answer.status == 200)
+                    #expect(!answer.body.contains(other), "\(customer) \(form)")
+                    // Controls: their own is there, and so are both for support.
+                    if form.media == nil { #expect(answer.body.contains(own), "\(customer)") }
+                }
+                let whole = try await server.get(path, as: .support).body
+                #expect(whole.contains(own) && whole.contains(other))
+            }
+        }
+    }
+
     private static func handedOn(_ answer: JSONValue) -> [JSONValue] {
         (answer["steps"]?.array ?? []).compactMap { $0["effect"] }
             .filter { $0["kind"] == "handed_on" }

@@ -1,5 +1,6 @@
 import EntitlementLedger
 import Entitlements
+import ServiceLifecycle
 
 /// The feed to one reader, as Server-Sent Events (WHATWG HTML, "Server-sent events"): each event once, in
 /// the log's order, as fast as the reader takes them.
@@ -51,7 +52,8 @@ actor EventStream {
         case .runs: break
         }
         while left > 0 {
-            guard mayGoOn() else { return goodBye() }
+            // The log is followed until whoever is answered has ended: a stream ends by itself.
+            guard mayGoOn(), !Task.isShuttingDownGracefully else { return goodBye() }
             let page = try await page()
             filter.sequences = page.next..<UInt64.max
             if !page.events.isEmpty {

@@ -18,6 +18,7 @@ extension RouteTable {
             operation: "evaluateFlag",
             summary: "One feature as a flag (OpenFeature remote evaluation).",
             access: .anyCustomer([.read]),
+            parameters: [minimumSequence],
             body: Route.Body(shape: .named("EvaluationContext"), byteLimit: smallBodyLimit),
             answers: [
                 Route.Reply(status: 200, text: "The flag's value", shape: .named("Flag")),
@@ -40,7 +41,7 @@ extension RouteTable {
                 Route.Parameter(
                     name: "flagConfigLastModified",
                     text: "Taken and passed over: answers are made from the log as it stands"
-                ),
+                ), minimumSequence,
             ],
             body: Route.Body(shape: .named("EvaluationContext"), byteLimit: smallBodyLimit),
             answers: [
@@ -108,11 +109,11 @@ extension RouteTable {
         do throws(InputFault) { subject = try EvaluationSubject(call) } catch {
             return FlagFailure(error).answer(key: key)
         }
-        let access = try await subject.access(call, service)
+        let (access, size) = try await subject.access(call, service)
         guard let feature = access.features?[key] else {
-            return FlagFailure.notFound.answer(key: key)
+            return FlagFailure.notFound.answer(key: key).at(size: size)
         }
-        return Answer(Flags.flag(key, feature, access))
+        return Answer(Flags.flag(key, feature, access)).at(size: size)
     }
 
     @Sendable
@@ -121,7 +122,7 @@ extension RouteTable {
         do throws(InputFault) { subject = try EvaluationSubject(call) } catch {
             return FlagFailure(error).answer(key: nil)
         }
-        let access = try await subject.access(call, service)
+        let (access, size) = try await subject.access(call, service)
         let flags = Flags(access)
         let digest = flags.digest
         var members = [
@@ -130,7 +131,7 @@ extension RouteTable {
         if let stream = try stream(of: subject, digest, call, service) {
             members.append(JSONMember("eventStreams", .array([stream])))
         }
-        var answer = Answer(.object(members))
+        var answer = Answer(.object(members)).at(size: size)
         answer.caching = .until(access.holdsUntil, digest: digest)
         return answer
     }
@@ -251,12 +252,19 @@ private struct EvaluationSubject {
     private static let context = "context"
     private static let key = "targetingKey"
 
-    func access(_ call: Call, _ service: LedgerService) async throws -> CachedAccess {
+    /// What they may use now; with the size of a log that no less of was looked at (read your writes).
+    func access(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> (CachedAccess, size: UInt64) {
         // Row 9.4: a customer reaches themselves only; the same answer whoever else it is.
         if case .customer = call.caller, !call.caller.isCustomer(customer) {
             throw Problem(.notFound)
         }
-        return try await service.access(customer, environment, at: call.now)
+        try await service.require(call.minimumSequence())
+        // Before the look.
+        let size = try service.ledger.questions.size()
+        return (try await service.access(customer, environment, at: call.now), size: size)
     }
 }
 

@@ -61,12 +61,7 @@ extension RouteTable {
             switch explained {
             case .explained(let answer): return Written(answer)
             case .unknownFeature(let near):
-                let hint = near.isEmpty ? "" : "; near it: " + near.joined(separator: ", ")
-                throw Problem(
-                    .unknownFeature,
-                    "no catalog lists such a feature" + hint,
-                    path: "feature"
-                )
+                throw Problem(unknownFeatureNear: near, path: "feature")
             }
         }
         return answer(call, written, validUntil: nil)
@@ -108,5 +103,15 @@ extension RouteTable {
             throw Problem(.invalidValue, "expected another word", path: name)
         }
         return choice
+    }
+}
+
+extension Problem {
+    /// A feature that no catalog lists.
+    ///
+    /// `near`: the names that may be meant. `path`: the parameter that it was given by; nil: the address.
+    init(unknownFeatureNear near: [String], path: String? = nil) {
+        let hint = near.isEmpty ? "" : "; near it: " + near.joined(separator: ", ")
+        self.init(.unknownFeature, "no catalog lists such a feature" + hint, path: path)
     }
 }

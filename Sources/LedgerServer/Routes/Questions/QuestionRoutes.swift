@@ -168,7 +168,10 @@ extension RouteTable {
         let withToken = try call.wantsToken()
         let written = try await written(call, service) { ledger, question in
             guard try ledger.questions.isListed(feature, at: question.point) else {
-                throw Problem(.unknownFeature, "no catalog lists such a feature")
+                let listed = try ledger.questions.catalogHistory(
+                    size: ledger.questions.prefix(knownAt: question.point.knownAt)
+                ).featureIDs.texts
+                throw Problem(unknownFeatureNear: NearNames.near(feature, among: listed))
             }
             return try ledger.questions.accessAnswer(feature, question)
         }

@@ -1,0 +1,34 @@
+import NIOCore
+import NIOHTTP1
+
+/// Lets a request of HTTP/1.0 name no host, as probes of load balancers do (RFC 9112, section 3.2).
+///
+/// It is handed on with an empty one: what stands behind knows no versions, and whoever speaks HTTP/1.1 must name
+/// theirs.
+final class HostlessRequests: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    private static let host = "Host"
+
+    /// Stands behind what reads HTTP/1, on the connection's event loop; a stream of HTTP/2 has no such thing.
+    static func stand(in pipeline: ChannelPipeline) {
+        let operations = pipeline.syncOperations
+        // Nothing is found where nothing reads HTTP/1.
+        let reader = try? operations.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        guard let reader else { return }
+        let place = ChannelPipeline.SynchronousOperations.Position.after(reader)
+        // It fails where the connection is gone already.
+        try? operations.addHandler(HostlessRequests(), position: place)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(var head) = unwrapInboundIn(data), head.version == .http1_0,
+            !head.headers.contains(name: Self.host)
+        else { return context.fireChannelRead(data) }
+        head.headers.add(name: Self.host, value: "")
+        // Whoever speaks HTTP/1.0 reads until the end, unless they say otherwise.
+        if !head.isKeepAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+}

@@ -13,8 +13,8 @@ struct Entitle: ParsableCommand {
         abstract: "What was this customer entitled to at T, as known at R, and why?",
         discussion: """
             Exit codes: 0 yes or done, 1 a well-formed no, 2 failed, 3 integrity fault, 4 conflict,
-            64 usage, 65 bad input data, 66 no input, 73 cannot create, 74 I/O, 75 try again,
-            77 not permitted, 78 configuration.
+            64 usage, 65 bad input data, 66 no input, 69 unreachable, 70 internal, 73 cannot create,
+            74 I/O, 75 try again, 77 not permitted, 78 configuration.
             """,
         version: ProductVersion.current,
         groupedSubcommands: [
@@ -67,15 +67,33 @@ struct Entitle: ParsableCommand {
         }
     }
 
+    /// Refuses an argument that is not UTF-8: the system's bytes are read with U+FFFD in the place of what
+    /// is none, and the ids of two customers would be one.
+    ///
+    /// - Throws: `OperationFault`, for one that holds U+FFFD itself too.
+    private static func requireText(_ arguments: some Sequence<String>) throws {
+        guard !arguments.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else {
+            throw OperationFault(
+                .usage,
+                "an argument is not UTF-8",
+                hint: "give it as UTF-8; what holds U+FFFD is read from a file, or over HTTP"
+            )
+        }
+    }
+
     static func main() async {
         openStandardStreams()
         let wantsJSON = CommandLine.arguments.contains("--json")
         DeathReport.install(json: wantsJSON)
         ProcessSecrets.closeMemory()
+        let arguments = CommandLine.arguments.dropFirst()
+        var typed = _commandName
         do {
             Invocation.current.settings = try Settings.load()
             ProcessSecrets.forgetVariables()
-            try UnknownCommand.refuse(CommandLine.arguments.dropFirst())
+            // This program hands its own child what it read as text.
+            if !arguments.starts(with: ["audit", "--in-process"]) { try requireText(arguments) }
+            typed = try UnknownCommand.refuse(arguments)
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -86,12 +104,14 @@ struct Entitle: ParsableCommand {
             Invocation.end(fault, json: wantsJSON)
         } catch let code as ExitCode {
             Glibc.exit(code.rawValue)
-        } catch  where wantsJSON && exitCode(for: error) == .validationFailure {
-            Invocation.end(OperationFault(.usage, message(for: error)), json: true)
-        } catch
-            where exitCode(for: error) == .validationFailure || exitCode(for: error) == .success
-        {
-            exit(withError: error)  // Usage, help and version: ArgumentParser's own words.
+        } catch  where exitCode(for: error) == .validationFailure {
+            let hint = "`\(typed) --help` says how it is typed"
+            Invocation.end(
+                OperationFault(.usage, message(for: error), hint: hint),
+                json: wantsJSON
+            )
+        } catch  where exitCode(for: error) == .success {
+            exit(withError: error)  // Help and version: ArgumentParser's own words.
         } catch {
             Invocation.end(error, json: wantsJSON)
         }

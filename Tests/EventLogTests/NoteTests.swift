@@ -116,6 +116,13 @@ struct NoteVectorTests {
         }
     }
 
+    // schemas/problem.schema.json: `code`
+    @Test func `a fault has a word that a problem object may have`() {
+        for code in NoteFault.Code.allCases {
+            #expect(code.rawValue.wholeMatch(of: /[a-z_]+/) != nil, "\(code)")
+        }
+    }
+
     @Test func `notes above the limits are refused`() throws {
         let signature = try signer.sign(text).signatures[0]
         let many = Array(repeating: signature, count: SignedNote.signatureLimit)

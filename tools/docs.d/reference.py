@@ -96,8 +96,10 @@ def commands(entitle, page):
     shown = examples(page)
     common = {}
     for part in parts:
-        for argument in part.get("arguments", []):
-            if is_common(argument):
+        own = [argument for argument in part.get("arguments", []) if is_common(argument)]
+        # What `demo` says of `--json` holds for it alone.
+        if any(argument["preferredName"]["name"] == "ledger" for argument in own):
+            for argument in own:
                 common.setdefault(argument["preferredName"]["name"], option(argument))
     lines = ["# Commands", "", "Every command of `entitle`, as it says of itself.", "", "## Options of every command", ""]
     lines += ["A command takes those that fit it.", "", *table(["option", "means"], [common[name] for name in sorted(common)]), ""]

@@ -2,28 +2,28 @@
 ///
 /// Equal by code: tests and callers compare codes, people read messages.
 package struct NoteFault: Error, Sendable {
-    /// The kind of fault.
-    package enum Code: String, Sendable {
+    /// The kind of fault; its word is one that a problem object has.
+    package enum Code: String, Sendable, CaseIterable {
         /// The note is not of the form that C2SP signed-note asks for.
-        case malformedNote
+        case malformedNote = "malformed_note"
         /// The note has more bytes or more signatures than the limits allow.
-        case tooLarge
+        case tooLarge = "too_large"
         /// The key's text or name is not of the form that C2SP signed-note asks for.
-        case malformedKey
+        case malformedKey = "malformed_key"
         /// The key is of a signature type other than Ed25519's (0x01, 0x04).
-        case unsupportedKey
+        case unsupportedKey = "unsupported_key"
         /// No signature is by a known key.
-        case noKnownSignature
+        case noKnownSignature = "no_known_signature"
         /// A signature by a known key does not match the text.
-        case invalidSignature
+        case invalidSignature = "invalid_signature"
         /// The text is not of the form that C2SP tlog-checkpoint asks for.
-        case malformedCheckpoint
+        case malformedCheckpoint = "malformed_checkpoint"
         /// The text is not a proof of the form that C2SP tlog-proof or tlog-witness asks for.
-        case malformedProof
+        case malformedProof = "malformed_proof"
         /// The proof does not hold.
-        case notProven
+        case notProven = "not_proven"
         /// The key could not sign.
-        case signingFailed
+        case signingFailed = "signing_failed"
     }
 
     /// What to decide by.

@@ -18,7 +18,9 @@ package final class KeyDescriptor: Sendable {
         let text = try text.withLock { text in
             if let text { return text }
             let handle = FileHandle(fileDescriptor: number, closeOnDealloc: false)
-            guard let data = try? handle.readToEnd(), data.count <= KeyCommand.textByteLimit else {
+            guard let data = try? handle.read(beyond: KeyCommand.textByteLimit),
+                !data.isEmpty, data.count <= KeyCommand.textByteLimit
+            else {
                 throw MasterKey.unreadable(place, "open it for reading: --key-fd 3 3<FILE")
             }
             let read = String(decoding: data, as: UTF8.self)
@@ -48,7 +50,11 @@ enum KeyCommand {
                 descriptors: [nil, output.fileHandleForWriting.fileDescriptor, STDERR_FILENO]
             )
             try output.fileHandleForWriting.close()
-            data = try output.fileHandleForReading.readToEnd() ?? Data()
+            data = try output.fileHandleForReading.read(beyond: textByteLimit)
+            // A command without an end has one where nobody reads it any more.
+            try output.fileHandleForReading.close()
+            // One that heeds no closed pipe would be waited for without an end.
+            if data.count > textByteLimit { kill(process.number, SIGKILL) }
             end = try process.end()
         } catch {
             throw unreadable(place)
@@ -60,6 +66,19 @@ enum KeyCommand {
     private static func unreadable(_ place: String) -> OperationFault {
         let hint = "the command must print 64 hexadecimal digits and exit 0"
         return MasterKey.unreadable(place, hint)
+    }
+}
+
+extension FileHandle {
+    /// What there is to read: at most one byte more than a limit, by which it is seen to be longer.
+    fileprivate func read(beyond limit: Int) throws -> Data {
+        var data = Data()
+        while data.count <= limit, let part = try read(upToCount: limit + 1 - data.count),
+            !part.isEmpty
+        {
+            data += part
+        }
+        return data
     }
 }
 

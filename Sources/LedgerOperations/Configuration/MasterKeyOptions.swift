@@ -31,11 +31,17 @@ package struct MasterKeyOptions: Sendable {
     package var place: String? {
         if isOwn { return ledger + "/" + LedgerDirectory.keyName }
         guard passed == nil, descriptor == nil, command == nil else { return nil }
-        return file ?? (settings[.key] == nil ? settings[.keyFile] : nil)
+        return file ?? (settings[.key] == nil ? settingsFile : nil)
+    }
+
+    /// The file that settings name; nil: none, or the configuration file's, before which the command of a
+    /// variable counts.
+    private var settingsFile: String? {
+        settings.isOfFile(.keyFile) && settings[.keyCommand] != nil ? nil : settings[.keyFile]
     }
 
     /// Reads the key: a flag's, then `ENTITLE_KEY`, `ENTITLE_KEY_FILE`, `ENTITLE_KEY_COMMAND`, then
-    /// the ledger's own.
+    /// the configuration file's `keyFile`, then the ledger's own.
     ///
     /// `needsLedger`: whether a directory that is not there is named before its key.
     ///
@@ -56,12 +62,12 @@ package struct MasterKeyOptions: Sendable {
             if let key = settings[.key] {
                 return try MasterKey.parse(key, place: Setting.key.variable)
             }
-            if settings[.keyFile] == nil, let command = settings[.keyCommand] {
+            if settingsFile == nil, let command = settings[.keyCommand] {
                 return try KeyCommand.run(command)
             }
         }
         if needsLedger { _ = try LedgerDirectory.manifest(at: ledger) }
-        guard let file = file ?? settings[.keyFile] else {
+        guard let file = file ?? settingsFile else {
             // The ledger's own proves itself: no other opens the vault.
             return try MasterKey.read(ledger + "/" + LedgerDirectory.keyName)
         }

@@ -66,6 +66,9 @@ package struct Settings: Sendable {
     /// What a setting says as text; nil: its default holds.
     package subscript(setting: Setting) -> String? { values[setting]?.text }
 
+    /// Whether what a setting says stands in the configuration file.
+    package func isOfFile(_ setting: Setting) -> Bool { values[setting]?.origin == .file }
+
     /// A number; nil: the default holds.
     ///
     /// - Throws: `OperationFault` for what is no number of the range.

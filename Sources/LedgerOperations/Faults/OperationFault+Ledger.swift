@@ -91,6 +91,15 @@ extension OperationFault {
         )
     }
 
+    /// The fault as a command says it of its argument FEATURE, where a server says that no catalog lists it.
+    package var ofFeatureArgument: OperationFault {
+        guard code == .unknownFeature else { return self }
+        let near = message.split(separator: "; near it: ").dropFirst().first
+        return OperationFault(
+            unknownFeatureNear: near?.split(separator: ", ").map { String($0) } ?? []
+        )
+    }
+
     private static let gatesHint = "`entitle catalog gates` lists them"
 
     /// Every fault of a catalog, a line each.

@@ -28,6 +28,9 @@ extension OperationFault {
             self.init(.damaged, fault.what, hint: "run `entitle audit` to see what is damaged")
         case let fault as DatabaseFault:
             self.init(.io, "a database cannot be written (SQLite \(fault.code))")
+        case let error as CocoaError
+        where [.fileReadNoPermission, .fileWriteNoPermission].contains(error.code):
+            self.init(FileFault(EACCES, "open"), place)
         case let error as CocoaError:
             self.init(.io, "a file cannot be read or written (\(error.code.rawValue))")
         default:

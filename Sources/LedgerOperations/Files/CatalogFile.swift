@@ -16,7 +16,7 @@ package enum CatalogFile {
                 ? Array(FileHandle.standardInput.readDataToEndOfFile())
                 : Array(try Data(contentsOf: URL(filePath: file)))
         } catch {
-            throw OperationFault(.noInput, "the catalog cannot be read", place: file)
+            throw OperationFault(reading: file, error, as: .noInput, "the catalog cannot be read")
         }
         do {
             return TimeZones.resolved(try JSONValue(parsing: bytes))

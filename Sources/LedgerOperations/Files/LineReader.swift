@@ -30,7 +30,7 @@ package final class LineReader {
         }
 
         /// Drops the mark that some programs begin a file's first line with.
-        mutating func dropByteOrderMark() {
+        package mutating func dropByteOrderMark() {
             guard bytes?.starts(with: LineReader.byteOrderMark) == true else { return }
             bytes?.removeFirst(LineReader.byteOrderMark.count)
         }

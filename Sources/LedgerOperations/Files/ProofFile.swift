@@ -10,8 +10,11 @@ package enum ProofFile {
     ///
     /// - Throws: `OperationFault`.
     package static func bytes(_ path: String, upTo limit: Int = byteLimit) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw OperationFault(.noFile, "the file cannot be read", place: path)
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw OperationFault(reading: path, error, as: .noFile, "the file cannot be read")
         }
         guard data.count <= limit else {
             throw OperationFault(.tooLarge, "the file is too long", place: path)
@@ -67,5 +70,15 @@ package enum ProofFile {
         } catch let fault as NoteFault {
             throw OperationFault(.usage, fault.message, place: place)
         }
+    }
+}
+
+extension OperationFault {
+    /// A file that Foundation could not read.
+    ///
+    /// `code`: where it is not for want of a right, such as that of a file which is not there.
+    package init(reading path: String, _ error: any Error, as code: Code, _ message: String) {
+        let isRefused = (error as? CocoaError)?.code == .fileReadNoPermission
+        self.init(isRefused ? .notPermitted : code, message, place: path)
     }
 }

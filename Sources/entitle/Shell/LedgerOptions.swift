@@ -39,6 +39,7 @@ struct LedgerOptions: ParsableArguments {
     var keyCommand: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Confirms that this is the date, where the clock is not believed (RFC 3339, or a date).",
             valueName: "date"

@@ -7,13 +7,15 @@ import LedgerOperations
 enum UnknownCommand {
     /// Refuses a word that stands where a command does and is none.
     ///
+    /// - Returns: the command that the words begin with, as it is typed: `entitle catalog publish`.
     /// - Throws: `OperationFault` with near names.
-    static func refuse(_ arguments: some Sequence<String>) throws {
+    static func refuse(_ arguments: some Sequence<String>) throws -> String {
         var command: any ParsableCommand.Type = Entitle.self
+        var names = [Entitle._commandName]
         for word in arguments {
             let parts = command.parts
             // Behind the last command stand its own arguments; an option may have a value.
-            guard !parts.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
+            guard !parts.isEmpty, !word.hasPrefix("-"), word != "help" else { break }
             guard let part = parts.first(where: { $0.answers(to: word) }) else {
                 throw OperationFault(
                     .usage,
@@ -22,7 +24,9 @@ enum UnknownCommand {
                 )
             }
             command = part
+            names.append(part._commandName)
         }
+        return names.joined(separator: " ")
     }
 
     private static func hint(_ word: String, _ names: [String]) -> String {

@@ -86,6 +86,47 @@ struct `What is told of the master key` {
         }
     }
 
+    // Interfaces, "The command": a variable counts before the configuration file.
+    @Test func `is a variable's before it is the configuration file's`() throws {
+        try Place.with { place in
+            let absent = place.folder + "/absent"
+            let bytes = Array(#"{"keyFile":"\#(absent)"}"#.utf8)
+            let file = try SettingsFile(bytes, path: "entitle.json")
+            let rows: [(Setting, String, place: String?)] = [
+                (.keyCommand, "cat '\(place.file)'", nil), (.key, Place.digits, nil),
+                (.keyFile, place.file, place.file),
+            ]
+            for (setting, text, stands) in rows {
+                let settings = try Settings(file: file) { $0 == setting ? text : nil }
+                let options = MasterKeyOptions(ofLedgerAt: place.ledger, settings)
+                #expect(try options.read() == Place.other, "\(setting)")
+                #expect(options.place == stands && !options.isOwn, "\(setting)")
+            }
+            // The control: by itself the file counts.
+            let settings = try Settings(file: file) { _ in nil }
+            let options = MasterKeyOptions(ofLedgerAt: place.ledger, settings)
+            #expect(options.place == absent)
+        }
+    }
+
+    @Test func `is not read without an end`() throws {
+        try Place.with { place in
+            let (file, mark) = (place.folder + "/long", place.folder + "/mark")
+            let count = 10_000_000
+            try Data(repeating: 0x61, count: count).write(to: URL(filePath: file))
+            var options = try place.options()
+            options.command = "cat '\(file)' && touch '\(mark)'"
+            #expect(throws: OperationFault.self) { try options.read() }
+            #expect(!FileManager.default.fileExists(atPath: mark), "it could write all of it")
+            options = try place.options()
+            let handle = try FileHandle(forReadingFrom: URL(filePath: file))
+            options.descriptor = KeyDescriptor(handle.fileDescriptor)
+            #expect(throws: OperationFault.self) { try options.read() }
+            #expect(try handle.offset() < count)
+            try handle.close()
+        }
+    }
+
     @Test func `is refused with a reason where none can be had`() throws {
         try Place.with { place in
             let short = place.folder + "/short"

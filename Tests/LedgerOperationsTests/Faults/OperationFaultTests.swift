@@ -49,6 +49,26 @@ struct `A fault that a command tells` {
         }
     }
 
+    @Test func `is another where a file may not be read than where it is not there`() {
+        for (error, code) in [
+            (CocoaError(.fileReadNoPermission), OperationFault.Code.notPermitted),
+            (CocoaError(.fileReadNoSuchFile), .noInput), (CocoaError(.fileReadUnknown), .noInput),
+        ] {
+            let fault = OperationFault(reading: "/f", error, as: .noInput, "no")
+            #expect(fault.code == code && fault.place == "/f")
+        }
+    }
+
+    // What a server's refusal names is named as the ledger's own is.
+    @Test(arguments: [("; near it: export, exports", ["export", "exports"]), ("", [])])
+    func `of a feature keeps the names that are near`(_ words: String, _ near: [String]) {
+        let answered = Refusal(.unknownFeature, "feature", "no catalog lists it" + words)
+        let fault = OperationFault(answered).ofFeatureArgument
+        #expect(fault == OperationFault(unknownFeatureNear: near) && fault.place == "FEATURE")
+        let other = OperationFault(.usage, "no; near it: this")
+        #expect(other.ofFeatureArgument == other)
+    }
+
     @Test func `says when there are uses again`() {
         let instant = Instant(milliseconds: 1_800_000_000_000)
         let refusal = Refusal(.overLimit, "amount", "the limit is used up", resetsAt: instant)

@@ -131,4 +131,126 @@ struct `A command's words` {
             #expect(outcome.code == 64 && outcome.errors.contains("an export is a directory"))
         }
     }
+
+    // Interfaces, "The command": one form for every error
+    @Test(arguments: [
+        (["show", "alice", "--att", "now"], "entitle show", "Did you mean '--at'?"),
+        (["catalog", "publish"], "entitle catalog publish", "<file>"),
+        (["salvage", "--into", "new", "--dry-run"], "entitle salvage", "--into NEW"),
+        (["--nonsense"], "entitle", "--nonsense"),
+    ])
+    func `say what is wrong and what to do, of usage too`(
+        _ words: [String],
+        _ command: String,
+        _ what: String
+    ) async throws {
+        let hint = "`\(command) --help` says how it is typed"
+        let outcome = try await EntitleCommand.run(words)
+        #expect(outcome.code == 64 && outcome.output.isEmpty, "\(outcome)")
+        let lines = outcome.errors.split(separator: "\n")
+        #expect(lines.count == 2 && lines.last == "hint: \(hint)", "\(outcome.errors)")
+        #expect(lines.first?.hasPrefix("error: ") == true && outcome.errors.contains(what))
+        let asJSON = try await EntitleCommand.run(words + ["--json"])
+        #expect(asJSON.code == 64 && asJSON.problem?["hint"]?.string == hint, "\(asJSON)")
+    }
+
+    // row 9.4; what is no UTF-8 is read as U+FFFD, whichever byte it is
+    @Test func `are UTF-8, or are refused`() async throws {
+        try await CommandLedger.with { ledger in
+            func id(_ byte: String) -> String { "\"$(printf 'ali\\\(byte)')\"" }
+            let words = "set -- erase \(id("377")) --confirm \(id("375")) --json"
+            let bytes = try await EntitleCommand.run(
+                [],
+                behind: words + " --ledger '\(ledger.path)'"
+            )
+            for refused in [bytes, try await ledger.run(["show", "ali\u{FFFD}"])] {
+                #expect(refused.code == 64, "\(refused)")
+                #expect(refused.problem?["title"]?.string == "an argument is not UTF-8")
+            }
+            // The control
+            #expect(try await ledger.run(["show", "al\u{ED}"]).code == 0)
+        }
+    }
+
+    @Test func `name every exit code and every format`() async throws {
+        func words(_ arguments: [String]) async throws -> String {
+            try await EntitleCommand.run(arguments).output.split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
+        }
+        let codes = try await words(["--help"])
+        #expect(codes.contains("69 unreachable, 70 internal"), "\(codes.prefix(400))")
+        #expect(try await words(["import", "--help"]).contains("(signed), play ("))
+    }
+
+    // Flags > variables > the configuration file
+    @Test func `name an environment, and so do settings`() async throws {
+        try await CommandLedger.with { ledger in
+            try ledger.record(Sample.ownedPurchase("ann", "app_store/1"))
+            let file = try ledger.file("entitle.json", #"{"environment":"sandbox"}"#)
+            func listed(
+                _ environment: [String: String],
+                _ more: [String] = []
+            ) async throws -> Int {
+                let outcome = try await ledger.run(["events"] + more, environment: environment)
+                #expect(outcome.code == 0, "\(outcome)")
+                return outcome.lines.count
+            }
+            #expect(try await listed([:]) == 4, "the control: events of all")
+            // The catalog holds in each.
+            #expect(try await listed(["ENTITLE_ENVIRONMENT": "sandbox"]) == 1)
+            #expect(try await listed(["ENTITLE_CONFIG": file]) == 1)
+            #expect(try await listed(["ENTITLE_CONFIG": file], ["-e", "production"]) == 4)
+            for words in [["events"], ["tail", "--limit", "0"]] {
+                let moon = ["ENTITLE_ENVIRONMENT": "moon"]
+                let refused = try await ledger.run(words, environment: moon)
+                #expect(refused.code == 64, "\(refused)")
+                #expect(refused.problem?["detail"]?.string == "--environment", "\(refused)")
+            }
+            let add = ["webhooks", "add", "--private-address"]
+            for (more, environment) in [
+                ([], "production"), (["-e", "sandbox"], "sandbox"), (["--of", "local"], "local"),
+            ] {
+                let added = try await ledger.run(add + ["https://127.0.0.1/\(environment)"] + more)
+                #expect(added.json?["environments"] == .strings([environment]), "\(added)")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(60)))
+    func `say which of what is recorded is followed`() async throws {
+        try await CommandLedger.with { ledger in
+            let subject = "purchase/app_store/1"
+            let late = Sample.line("r", "revocation.refunded", subject, time: Sample.day(10))
+            try ledger.record(Sample.ownedPurchase("ann", "app_store/1") + [late])
+            let tail = ["tail", "--after", "0", "--limit", "1"]
+            let since = try await ledger.run(tail + ["--since", "2026-01-05"])
+            #expect(since.lines.map { $0["id"]?.string } == ["r"], "\(since)")
+            let until = try await ledger.run(tail + ["--until", "2026-01-05"])
+            #expect(until.lines.map { $0["id"]?.string } == ["buy-app_store/1"], "\(until)")
+            #expect(try await ledger.run(["tail", "--limit", "0", "--since", "-1h"]).code == 0)
+            for command in ["events", "tail"] {
+                let refused = try await ledger.run([command, "--limit=-1"])
+                #expect(refused.code == 64, "\(refused)")
+            }
+        }
+    }
+
+    @Test func `may leave out what stands elsewhere`() async throws {
+        try await CommandLedger.with { ledger in
+            // Without a customer everybody is asked about, of stores that are not configured here.
+            for words in [["sync"], ["sync", "--backfill"]] {
+                let asked = try await ledger.run(words)
+                #expect(asked.code == 78 && asked.problemCode == "not_configured", "\(asked)")
+            }
+            #expect(try await ledger.run(["sync", "ann", "--backfill"]).code == 64)
+            let leave = ["cluster", "leave", ledger.folder, "--end-cluster", "--json"]
+            let left = try await EntitleCommand.run(leave)
+            #expect(left.code == 78, "\(left)")
+            #expect(left.problem?["detail"]?.string == ledger.folder + "/cluster.json")
+            // An instant that is counted back from now.
+            #expect(try await ledger.run(["show", "ann", "--accept-clock", "-1h"]).code == 0)
+            let demo = try await EntitleCommand.run(["demo", "--customers", "0", "--json"])
+            #expect(demo.problem?["detail"]?.string == "--customers", "\(demo)")
+        }
+    }
 }

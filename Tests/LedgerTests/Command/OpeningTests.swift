@@ -185,7 +185,7 @@ struct `The command says why it cannot begin` {
             #expect(try await EntitleCommand.run(["init", "--ledger", ledger]).code == 0)
             let granted = try await EntitleCommand.run(
                 ["grant", "carol", "--feature", "nope", "--ledger", ledger],
-                closing: streams
+                behind: "exec \(streams)"
             )
             #expect(granted.code == 0)
             let audit = try await EntitleCommand.run(["audit", "--ledger", ledger])

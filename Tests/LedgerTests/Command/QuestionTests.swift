@@ -126,6 +126,15 @@ struct `The command answers` {
             #expect(unknown.problemCode == "unknown_feature")
             #expect(unknown.errors.contains("did you mean export?"), "\(unknown.errors)")
             #expect(unknown.output.isEmpty)
+            // Nor where there was no catalog yet, nor one without a name, whoever is asked.
+            let early = try await ledger.run(["can", "ann", "export", "--known-sequence", "0"])
+            #expect(early.code == 64 && early.problemCode == "unknown_feature", "\(early)")
+            for command in ["can", "explain"] {
+                let nameless = try await ledger.run([
+                    command, "ann", "", "--server", "http://127.0.0.1:1",
+                ])
+                #expect(nameless.code == 64 && nameless.problemCode == "unknown_feature")
+            }
             // Nor can it be used; what is near it the refusal says.
             let unused = try await ledger.run(["use", "ann", "exprot"])
             #expect(unused.code == 64 && unused.problemCode == "unknown_feature", "\(unused)")
@@ -187,6 +196,24 @@ struct `The command answers` {
             let other = try await ledger.run(["claim", "bob", "app_store/9", "--id", "c2"])
             #expect(other.code == 4)
             #expect(other.problemCode == "claimed_by_another")
+        }
+    }
+
+    // E1; a grant's id is the request's where none is given, as over HTTP
+    @Test func `a grant that is repeated by its id with what stands`() async throws {
+        try await CommandLedger.with { ledger in
+            let grant = ["grant", "ann", "--tier", "pro", "--id", "g1"]
+            for expected in ["appended", "duplicate"] {
+                let given = try await ledger.run(grant)
+                #expect(given.code == 0 && given.json?["outcome"]?.string == expected, "\(given)")
+                #expect(given.json?["grantId"]?.string == "g1")
+            }
+            // The control: each request without an id is another grant.
+            let ids = [
+                try await ledger.run(["grant", "ann", "--tier", "pro"]).json?["grantId"],
+                try await ledger.run(["grant", "ann", "--tier", "pro"]).json?["grantId"],
+            ]
+            #expect(ids[0] != ids[1])
         }
     }
 
@@ -265,6 +292,12 @@ struct `The command answers` {
                 #expect(refused.problem?["title"]?.string?.hasPrefix(why) == true, "\(refused)")
                 #expect(refused.problem?["detail"]?.string == "line 2", "\(refused)")
             }
+            // Nor behind one that the log refuses.
+            let beyond = #"{"customer":"ann"}"# + "\n" + #"{"customer":"b","knownSequence":99}"#
+            let unknown = try await ledger.run(["show", "--questions", "-"], input: beyond)
+            #expect(unknown.code == 65 && unknown.lines.count == 1, "\(unknown)")
+            #expect(unknown.problemCode == "unknown_sequence")
+            #expect(unknown.problem?["detail"]?.string == "line 2", "\(unknown)")
         }
     }
 }

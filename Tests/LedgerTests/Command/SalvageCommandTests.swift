@@ -51,6 +51,15 @@ struct `A salvage by the command` {
         }
     }
 
+    @Test func `names the directory that is not empty, which is not the damaged one`() async throws
+    {
+        try await CommandLedger.with { ledger in
+            let refused = try await ledger.run(["salvage", "--into", ledger.folder])
+            #expect(refused.code == 73 && refused.problemCode == "not_empty", "\(refused)")
+            #expect(refused.problem?["detail"]?.string == ledger.folder, "\(refused)")
+        }
+    }
+
     @Test func `brings nobody back whom the log erased`() async throws {
         try await Self.backedUp { ledger, backup in
             // A copy that no erasure reached.

@@ -29,10 +29,13 @@ struct `A timeline, from the command` {
             let ask = ["timeline", "ann", "--at", "2026-01-20"]
             let file = ledger.folder + "/ann.svg"
             let written = try await ledger.run(ask + ["--svg", file])
-            #expect(written.code == 0 && written.output.isEmpty, "\(written.errors)")
+            #expect(written.code == 0, "\(written.errors)")
             let printed = try await ledger.run(ask + ["--svg", "-"])
             #expect(printed.output == (try String(contentsOfFile: file, encoding: .utf8)))
             let answer = try #require(try await ledger.run(ask).json)
+            #expect(written.json == answer, "JSON that is asked for stands beside the file")
+            let words = ask + ["--svg", file, "--ledger", ledger.path]
+            #expect(try await EntitleCommand.run(words).output.isEmpty)
             let timeline = try TimelineAnswer.fields.read(answer)
             #expect(printed.output == TimelineChart(timeline).svg)
             let nowhere = try await ledger.run(ask + ["--svg", "/nonexistent/x.svg"])

@@ -68,7 +68,7 @@ struct `A trap` {
     private static let calls: [(words: String, code: Int32)] = [
         ("tail --limit 1 --after 18446744073709551615", 64),
         ("tail --limit 1 --after 18446744073709551616", 64),
-        ("tail --limit=-9223372036854775808", 0), ("events --from 18446744073709551615", 0),
+        ("tail --limit=-9223372036854775808", 64), ("events --from 18446744073709551615", 0),
         ("events --from 0 --to 18446744073709551615 --limit 0", 0),
         ("show ann --at -9223372036854775807w", 64), ("show ann --at +9223372036854775807s", 64),
         ("show ann --known-sequence 18446744073709551615", 65),

@@ -11,7 +11,7 @@ enum CommandPaths {
     /// A folder in which files are written.
     static let writtenFolders: Set<String> = [
         "--ledger", "export --output", "backup <directory>", "archive --to", "restore --into",
-        "salvage --into", "bench --directory", "--out",
+        "salvage --into", "bench --directory", "--out", "cluster leave <directory>",
     ]
 
     /// A file or folder that is read only.

@@ -4,6 +4,7 @@ import EventLog
 import Foundation
 import Glibc
 import LMDBStorage
+import LedgerOperations
 import Testing
 
 /// A file that cannot be looked at is not taken for one that is not there.
@@ -46,6 +47,20 @@ struct `A file that cannot be looked at` {
             #expect(try archive.read("absent", limit: 9) == nil)
             #expect(try archive.exists("absent") == false)
             #expect(try archive.names(in: "absent") == [])
+        }
+    }
+
+    // Nobody makes a file there, root neither.
+    @Test func `is one that may not be used where the log is opened`() throws {
+        let place = "/sys"
+        let fault = #expect(throws: FileFault.self) {
+            _ = try LMDBLog(path: place, isReadOnly: false)
+        }
+        let told = OperationFault(telling: try #require(fault), ofLedgerAt: place)
+        #expect(told.code == .notPermitted && told.place == place && told.hint != nil)
+        // The control: a directory that is not there is another matter.
+        #expect(throws: LogStorageFault.self) {
+            _ = try LMDBLog(path: "/proc/none", isReadOnly: false)
         }
     }
 

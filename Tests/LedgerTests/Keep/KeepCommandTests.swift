@@ -40,6 +40,8 @@ struct KeepCommandTests {
             for command in [["archive", "--check", "--to"], ["audit", "--archive"]] {
                 #expect(try await ledger.run(command + [nowhere]).code == 66)
             }
+            let device = try await ledger.run(["archive", "--to", "/dev/null"])
+            #expect(device.code == 73 && device.problem?["detail"]?.string == "/dev/null")
         }
     }
 

@@ -61,22 +61,22 @@ enum EntitleCommand {
     ///
     /// `environment`: added to a small fixed one, in which nothing names a ledger.
     ///
-    /// `streams`: those that are closed, as a shell's `exec` says it; nil: none.
+    /// `shell`: what a shell does before, such as `exec 2>&-`, which closes a stream; nil: there is none.
     static func run(
         _ arguments: [String],
         input: [UInt8] = [],
         environment: [String: String] = [:],
-        closing streams: String? = nil
+        behind shell: String? = nil
     ) async throws -> Outcome {
         try await withScratchDirectory { folder in
             let files = ["in", "out", "err"].map { folder + "/" + $0 }
             try Data(input).write(to: URL(filePath: files[0]))
             for file in files[1...] { try Data().write(to: URL(filePath: file)) }
             let executable = try #require(executable)
-            let shell = streams.map { ["-c", "exec \($0); exec \"$0\" \"$@\"", executable] }
+            let script = shell.map { ["-c", "\($0); exec \"$0\" \"$@\"", executable] }
             let command = SpawnedCommand(
-                path: shell == nil ? executable : "/bin/sh",
-                arguments: (shell ?? []) + arguments,
+                path: script == nil ? executable : "/bin/sh",
+                arguments: (script ?? []) + arguments,
                 environment: ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"].merging(environment) { $1 },
                 folder: folder,
                 files: files

@@ -114,4 +114,15 @@ struct `Simulated stores of the command` {
             #expect(bare.code == 64 && bare.errors.contains("--authority"))
         }
     }
+
+    @Test func `sign what began some time ago`() async throws {
+        try await withScratchDirectory { folder in
+            let authority = folder + "/authority.pem"
+            let made = try await EntitleCommand.run(["simulate", "authority", authority])
+            #expect(made.code == 0, "\(made)")
+            let words = ["simulate", "trigger", "TRANSACTION", "--authority", authority]
+            let signed = try await EntitleCommand.run(words + ["--time", "-36h"])
+            #expect(signed.code == 0 && !signed.output.isEmpty, "\(signed)")
+        }
+    }
 }

@@ -26,7 +26,7 @@ struct Can: ParsableCommand {
     @Argument(help: "A feature id.") var feature: String
 
     func run() throws {
-        try FeatureArgument.requireLength(feature)
+        try FeatureArgument.requireName(feature)
         let question = CustomerQuestion(
             customer: try CustomerArgument.checked(customer),
             environment: try options.environment(),
@@ -60,20 +60,18 @@ enum FeatureArgument {
     static func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {
         do {
             return try body()
-        } catch let fault as OperationFault
-            where fault.code.rawValue == Refusal.Code.unknownFeature.rawValue
-        {
-            throw OperationFault(unknownFeatureNear: [])
+        } catch let fault as OperationFault {
+            throw fault.ofFeatureArgument
         }
     }
 
-    /// Refuses what is longer than any catalog's name.
-    static func requireLength(_ feature: String) throws {
-        guard feature.utf8.count > FieldShape.nameByteLimit else { return }
+    /// Refuses what is no name of a feature: nothing, or what is longer than any.
+    static func requireName(_ feature: String) throws {
+        guard feature.isEmpty || feature.utf8.count > FieldShape.nameByteLimit else { return }
         throw OperationFault(unknownFeatureNear: [])
     }
 
-    /// Refuses a feature that no catalog of the prefix lists; where there is none, nobody knows.
+    /// Refuses a feature that no catalog of the prefix lists.
     static func require(
         _ feature: String,
         _ ledger: Ledger,
@@ -82,7 +80,7 @@ enum FeatureArgument {
         let listed = try ledger.questions.catalogHistory(
             size: ledger.questions.prefix(knownAt: known)
         ).featureIDs
-        guard !listed.isEmpty, !listed.contains(feature) else { return }
+        guard !listed.contains(feature) else { return }
         throw OperationFault(unknownFeature: feature, among: listed.texts)
     }
 }

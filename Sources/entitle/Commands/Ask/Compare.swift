@@ -112,7 +112,7 @@ struct CompareRevenueCat: ParsableCommand {
         var faults: [ComparisonFault] = []
         var refused = 0
         if let list, let revenueCat {
-            let listed = try Self.customers(listedIn: list)
+            let listed = try CustomerArgument.listed(in: list)
             asked = listed
             faults = try Blocking.value {
                 try await comparison.ask(
@@ -170,24 +170,5 @@ struct CompareRevenueCat: ParsableCommand {
             )
         else { throw StoresOptions.notConfigured(options) }
         return revenueCat
-    }
-
-    private static func customers(listedIn file: String) throws -> [CustomerID] {
-        let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
-        var customers: [CustomerID] = []
-        var met: Set<CustomerID> = []
-        while let line = try reader.next() {
-            let text = String(decoding: line.bytes ?? [], as: UTF8.self)
-            guard !text.isEmpty else { continue }
-            guard let customer = CustomerID(text) else {
-                throw OperationFault(
-                    .malformed,
-                    "no customer id stands there: 1 to 1024 bytes of text",
-                    place: "\(file), line \(line.number)"
-                )
-            }
-            if met.insert(customer).inserted { customers.append(customer) }
-        }
-        return customers
     }
 }

@@ -15,12 +15,22 @@ struct EventFilterOptions: ParsableArguments {
     @Option(help: "Only about this purchase: STORE/ORIGINAL_ID.") var purchase: String?
     @Option(help: "Only of this type, such as purchase.renewed.") var type: String?
     @Option(help: "Only of this source, such as revenuecat.") var source: String?
+    @Option(parsing: .unconditional, help: "Effective time at or after.") var since: String?
+    @Option(parsing: .unconditional, help: "Effective time before.") var until: String?
+    @Option(help: "End after so many events.") var limit: Int?
 
-    /// What they do without `--environment`, which other commands take for `production`.
-    static let environments = "Without --environment events of all environments are shown."
+    /// What they do where nothing names an environment, which other commands take for `production`.
+    static let environments = """
+        Unless --environment or a setting names one, events of all environments are shown.
+        """
 
-    func filter(_ sequences: Range<UInt64>, _ options: LedgerOptions) throws -> EventFilter {
-        var filter = EventFilter(sequences: sequences)
+    func validate() throws {
+        guard limit ?? 0 >= 0 else { throw ValidationError("--limit is 0 or more") }
+    }
+
+    /// Which events are asked for, wherever they stand.
+    func filter(_ options: LedgerOptions) throws -> EventFilter {
+        var filter = EventFilter(sequences: 0..<UInt64.max)
         filter.customer = try customer.map(CustomerArgument.checked)
         filter.purchase = try purchase.map(PurchaseArgument.checked)
         filter.source = source
@@ -30,7 +40,17 @@ struct EventFilterOptions: ParsableArguments {
             }
             filter.kind = kind
         }
-        if options.environmentName != nil { filter.environment = try options.environment() }
+        if options.environmentName ?? Invocation.current.settings[.environment] != nil {
+            filter.environment = try options.environment()
+        }
+        if since != nil || until != nil {
+            let now = SystemClock.now()
+            filter.times = Interval(
+                start: try since.map { try InstantArgument.parse($0, place: "--since", now: now) }
+                    ?? Instant(milliseconds: .min),
+                end: try until.map { try InstantArgument.parse($0, place: "--until", now: now) }
+            )
+        }
         return filter
     }
 }
@@ -66,22 +86,12 @@ struct Events: ParsableCommand {
     @OptionGroup var filter: EventFilterOptions
     @Option(help: "From this sequence on.") var from: UInt64 = 0
     @Option(help: "Up to this sequence, exclusive.") var to: UInt64?
-    @Option(parsing: .unconditional, help: "Effective time at or after.") var since: String?
-    @Option(parsing: .unconditional, help: "Effective time before.") var until: String?
-    @Option(help: "At most so many.") var limit: Int?
     @Flag(help: "With the payload that each was read from, as it was received.") var raw = false
 
     func run() throws {
-        var filter = try filter.filter(from..<max(from, to ?? .max), options)
-        if since != nil || until != nil {
-            let now = SystemClock.now()
-            filter.times = Interval(
-                start: try since.map { try InstantArgument.parse($0, place: "--since", now: now) }
-                    ?? Instant(milliseconds: .min),
-                end: try until.map { try InstantArgument.parse($0, place: "--until", now: now) }
-            )
-        }
-        var left = limit ?? .max
+        var left = self.filter.limit ?? .max
+        var filter = try filter.filter(options)
+        filter.sequences = from..<max(from, to ?? .max)
         if let client = try server.named() {
             let (wanted, isRaw, options) = (left, raw, options)
             return try Blocking.value { [filter] in
@@ -118,7 +128,6 @@ struct Tail: ParsableCommand {
     @OptionGroup var server: ServerOptions
     @OptionGroup var filter: EventFilterOptions
     @Option(help: "Begin after this sequence (default: at the end).") var after: UInt64?
-    @Option(help: "End after so many events.") var limit: Int?
 
     private static let pollMicroseconds: UInt32 = 200_000
     /// A server counts how often it is asked.
@@ -126,16 +135,16 @@ struct Tail: ParsableCommand {
 
     func run() throws {
         Interrupt.catchSignals()
-        if let client = try server.named() { return try follow(client) }
-        var left = limit ?? .max
+        let filter = try filter.filter(options)
+        if let client = try server.named() { return try follow(client, filter) }
+        var (wanted, left) = (filter, self.filter.limit ?? .max)
         try options.withLedger(writing: false) { ledger in
             var next = try after.map(Self.following) ?? ledger.questions.size()
             while left > 0 && !Interrupt.isRaised {
                 let size = try ledger.questions.size()
                 if next < size {
-                    try ledger.questions.events(try filter.filter(next..<size, options)) {
-                        _,
-                        event in
+                    wanted.sequences = next..<size
+                    try ledger.questions.events(wanted) { _, event in
                         left -= 1
                         EventText.print(event, options)
                         return left > 0
@@ -148,17 +157,18 @@ struct Tail: ParsableCommand {
         }
     }
 
-    private func follow(_ client: ServerClient) throws {
-        var (next, left) = (try after.map(Self.following), limit ?? .max)
+    private func follow(_ client: ServerClient, _ filter: EventFilter) throws {
+        var (next, left) = (try after.map(Self.following), self.filter.limit ?? .max)
         while left > 0 && !Interrupt.isRaised {
             guard let start = next else {
                 let status = try client.answer(.get(["v1", "status"]), as: StatusAnswer.self)
                 next = status.sequence
                 continue
             }
-            let asked = try filter.filter(start..<(.max), options)
+            var asked = filter
+            asked.sequences = start..<(.max)
             let (limit, options) = (left, options)
-            let (seen, size) = try Blocking.value {
+            let (seen, size) = try Blocking.value { [asked] in
                 var seen = 0
                 let size = try await client.events(asked, limit: limit) { event in
                     seen += 1

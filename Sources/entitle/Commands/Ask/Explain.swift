@@ -49,6 +49,7 @@ struct Explain: ParsableCommand {
     @Argument(help: "A feature id.") var feature: String
 
     func run() throws {
+        try FeatureArgument.requireName(feature)
         let question = CustomerQuestion(
             customer: try CustomerArgument.checked(customer),
             environment: try options.environment(),

@@ -133,7 +133,8 @@ struct Show: ParsableCommand {
         let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         while let line = try reader.next() {
             if line.isBlank { continue }
-            Terminal.line(try answer(QuestionLine.read(line, environment, defaults)))
+            let question = try QuestionLine.read(line, environment, defaults)
+            Terminal.line(try QuestionLine.naming(line) { try answer(question) })
         }
     }
 }
@@ -149,6 +150,31 @@ enum CustomerArgument {
             )
         }
         return id
+    }
+
+    /// The customers of a file with an id on each line, each once; `-` is standard input.
+    ///
+    /// - Throws: `OperationFault` that names the line on which none stands.
+    static func listed(in file: String) throws -> [CustomerID] {
+        let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
+        var customers: [CustomerID] = []
+        var met: Set<CustomerID> = []
+        while var line = try reader.next() {
+            if line.number == 1 { line.dropByteOrderMark() }
+            // No id ends so: it is a line's end as some programs write it.
+            if line.bytes?.last == UInt8(ascii: "\r") { line.bytes?.removeLast() }
+            if line.bytes?.isEmpty == true { continue }
+            let text = line.bytes.flatMap { String(validating: $0, as: UTF8.self) }
+            guard let customer = text.flatMap({ CustomerID($0) }) else {
+                throw OperationFault(
+                    .malformed,
+                    "no customer id stands there: 1 to 1024 bytes of text",
+                    place: "\(file), line \(line.number)"
+                )
+            }
+            if met.insert(customer).inserted { customers.append(customer) }
+        }
+        return customers
     }
 }
 
@@ -179,8 +205,28 @@ enum QuestionLine {
             throw OperationFault(
                 .invalidQuestion,
                 fault.detail,
-                place: "line \(line.number)" + (fault.path.isEmpty ? "" : ": \(fault.path)")
+                place: place(line, fault.path)
             )
         }
+    }
+
+    /// Answers the question of a line, which is named where the ledger or a server refuses it.
+    static func naming<Answer>(
+        _ line: LineReader.Line,
+        _ answer: () throws -> Answer
+    ) throws -> Answer {
+        do {
+            return try answer()
+        } catch  where error is LedgerFault || error is OperationFault {
+            var fault = OperationFault(telling: error, ofLedgerAt: nil)
+            // Of what else fails the question is not the reason.
+            guard fault.code.status == .badInput else { throw error }
+            fault.place = place(line, fault.place ?? "")
+            throw fault
+        }
+    }
+
+    private static func place(_ line: LineReader.Line, _ path: String) -> String {
+        "line \(line.number)" + (path.isEmpty ? "" : ": \(path)")
     }
 }

@@ -46,7 +46,11 @@ struct Timeline: ParsableCommand {
     }
 
     private func show(_ answer: TimelineAnswer, _ text: AnswerText) throws {
-        if let svg { return try draw(answer, into: svg) }
+        if let svg {
+            try draw(answer, into: svg)
+            // Standard output has the JSON that is asked for, unless the drawing stands there.
+            guard options.json, svg != "-" else { return }
+        }
         if options.json { return Terminal.line(text) }
         Terminal.line("\(customer), from \(answer.question.sequence) events")
         Terminal.lines(answer.textLines(columns: Self.columns, isFull: all))

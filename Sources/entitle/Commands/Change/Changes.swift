@@ -2,7 +2,6 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
-import Foundation
 import LedgerAPI
 import LedgerOperations
 import LedgerServer
@@ -21,7 +20,7 @@ struct Grant: ParsableCommand {
     @OptionGroup var options: LedgerOptions
     @OptionGroup var requested: RequestOptions
     @Argument(help: "A customer id.") var customer: String
-    @Option(help: "The grant's id; the same again restates it (default: a new one).")
+    @Option(help: "The grant's id; the same again restates it (default: --id).")
     var grantId: String?
     @Option(name: [.customLong("feature")], help: "A feature; may be repeated.")
     var features: [String] = []
@@ -43,7 +42,7 @@ struct Grant: ParsableCommand {
             )
         }
         let request = try requested.request(options)
-        let grantID = grantId ?? UUID().uuidString.lowercased()
+        let grantID = grantId ?? request.id
         let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--until") }
         let customer = try CustomerArgument.checked(customer)
         let asked = AskedRequest(

@@ -102,11 +102,7 @@ struct Claim: ParsableCommand {
         let handedIn = evidence.map(\.transaction)
         // Who runs the command is support: a conflict names its owner (Stores, rule 7).
         var told = try options.withLedger(writing: !isDryRun) { ledger in
-            guard isDryRun else {
-                try confirm(evidence.map(\.evidence), ledger)
-                let outcomes = try ledger.appender.restore(handedIn, for: customer, request)
-                return zip(outcomes, handedIn).map { ClaimItem($0, of: $1.purchase) }[...]
-            }
+            guard isDryRun else { return try made(evidence, customer, request, ledger)[...] }
             let planned = try ledger.plannedRestore(handedIn, for: customer, request)
             return zip(planned, handedIn).map { ClaimItem($0, of: $1.purchase) }[...]
         }
@@ -118,6 +114,28 @@ struct Claim: ParsableCommand {
             }
         }
         try tell(claimed, isDryRun)
+    }
+
+    /// Claims them, but for what its store does not know.
+    private func made(
+        _ items: [HandedIn],
+        _ customer: CustomerID,
+        _ request: Request,
+        _ ledger: Ledger
+    ) throws -> [ClaimItem] {
+        let refusals = try confirm(items.map(\.evidence), ledger)
+        let known = zip(items, refusals).filter { $0.1 == nil }.map { $0.0.transaction }
+        let outcomes = try ledger.appender.restore(known, for: customer, request)
+        var made = zip(outcomes, known).map { ClaimItem($0, of: $1.purchase) }[...]
+        var told: [ClaimItem] = []
+        for refusal in refusals {
+            if let refusal {
+                told.append(ClaimItem(unverified: refusal.code.rawValue, refusal.detail))
+            } else {
+                told.append(made.removeFirst())
+            }
+        }
+        return told
     }
 
     private func tell(_ claimed: [ClaimItem], _ isDryRun: Bool) throws {
@@ -175,9 +193,14 @@ struct Claim: ParsableCommand {
     private typealias Verified = Result<HandedIn, SignalRefusal>
 
     /// Asks the stores that may be asked, as long as for a call; Google is told later, by a sync.
-    private func confirm(_ evidence: [ClaimedEvidence], _ ledger: Ledger) throws {
+    ///
+    /// - Returns: of each why it is refused; nil: its store knows it, or says nothing.
+    private func confirm(
+        _ evidence: [ClaimedEvidence],
+        _ ledger: Ledger
+    ) throws -> [SignalRefusal?] {
         let clients = try stores.configuredClients(options)
-        guard !clients.isEmpty else { return }
+        guard !clients.isEmpty else { return evidence.map { _ in nil } }
         let sync = StoreSync(
             ledger,
             clients,
@@ -185,9 +208,18 @@ struct Claim: ParsableCommand {
             clock: SystemClock.now,
             makeID: { UUID().uuidString.lowercased() }
         )
-        try Blocking.value {
+        return try Blocking.value {
             let deadline = ContinuousClock.now.advanced(by: StoreSync.confirmationLimit)
-            for evidence in evidence { _ = try await sync.confirm(evidence, until: deadline) }
+            var refusals: [SignalRefusal?] = []
+            for evidence in evidence {
+                let said = try await sync.confirm(evidence, until: deadline)
+                if case .unknown = said {
+                    refusals.append(evidence.unknown)
+                } else {
+                    refusals.append(nil)
+                }
+            }
+            return refusals
         }
     }
 
@@ -209,10 +241,11 @@ struct Claim: ParsableCommand {
         guard let configuration = try stores.configuration(at: options.path)?.playStore else {
             throw notConfigured("Google Play", hint: "name its packages and licence keys there")
         }
+        let now = SystemClock.now()
         return try purchaseData.map { file in
             let (data, signature) = try Self.purchase(file)
             return UnverifiedPlayPurchase.reading(purchaseData: data, signature: signature)
-                .flatMap { $0.verified(by: configuration) }
+                .flatMap { $0.verified(by: configuration, receivedAt: now) }
                 .map { ($0.handedIn(), .playStore($0.purchase)) }
         }
     }

@@ -145,7 +145,7 @@ struct Consumption: ParsableCommand {
                 body(of: consumption)
             )
             _ = try client.member("told", of: call.untilDone) { $0.bool == true ? true : nil }
-            return Terminal.note("told")
+            return tell()
         }
         guard let appStore = try stores.clients(options).appStore else {
             throw StoresOptions.notConfigured(options)
@@ -153,7 +153,15 @@ struct Consumption: ParsableCommand {
         try Blocking.value {
             try await appStore.api.send(consumption, of: transaction, in: environment)
         }
-        Terminal.note("told")
+        tell()
+    }
+
+    private func tell() {
+        if options.json {
+            Terminal.line(.members(["told": .bool(true)]))
+        } else {
+            Terminal.note("told")
+        }
     }
 
     /// What a server is handed in to tell; `percentage` as it was said.

@@ -16,9 +16,9 @@ struct Sync: ParsableCommand {
         abstract: "Asks the stores what they know, and appends what is missing.",
         discussion: HelpText.discussion(
             """
-            Of CUSTOMER: what they own, and what else their accounts bought. With --backfill of \
-            everybody: what the stores sent and may not have come, then each purchase; one that was \
-            ended goes on where it came to, for a day. With --from of a list: a purchase a line, by \
+            Of CUSTOMER: what they own, and what else their accounts bought. Without one, or with \
+            --backfill, of everybody: what the stores sent and may not have come, then each purchase; one \
+            that was ended goes on where it came to, for a day. With --from of a list: a purchase a line, by \
             STORE/ORIGINAL_ID, a transaction id of the App Store, a purchase token or an order of Google \
             Play; in CSV, the first cell that is one. Exit 75 where a store did not tell all; what it told \
             is recorded.
@@ -33,7 +33,7 @@ struct Sync: ParsableCommand {
     @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Argument(help: "A customer id.") var customer: String?
-    @Flag(help: "Asks about everybody.") var backfill = false
+    @Flag(help: "Asks about everybody (default without CUSTOMER and --from).") var backfill = false
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
@@ -51,14 +51,14 @@ struct Sync: ParsableCommand {
     var from: String?
 
     func run() throws {
-        guard [customer != nil, backfill, from != nil].count(where: \.self) == 1 else {
+        guard [customer != nil, backfill, from != nil].count(where: \.self) <= 1 else {
             throw OperationFault(
                 .usage,
-                "give a customer, --backfill or --from",
+                "give one of CUSTOMER, --backfill and --from",
                 hint: "entitle sync CUSTOMER, or entitle sync --backfill"
             )
         }
-        guard backfill || (since == nil && !again) else {
+        guard backfill || since == nil && !again else {
             throw OperationFault(.usage, "--since and --again go with --backfill")
         }
         let environment = try options.environment()

@@ -67,6 +67,9 @@ struct Salvage: ParsableCommand {
     func run() throws {
         Invocation.current.ledgerPath = damaged
         if heal { return try mend(damaged, masterKey: masterKey()) }
+        if let into {
+            try OperationFault.naming(into) { try LedgerDirectory.requireRoom(at: into) }
+        }
         let reading = Progress("bytes read")
         let salvage = try LedgerSalvage(
             of: damaged,

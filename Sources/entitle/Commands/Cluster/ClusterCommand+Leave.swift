@@ -18,11 +18,13 @@ extension ClusterCommand {
                 one machine out of a cluster that goes on, end its server, and nothing else. Begun and \
                 stopped, it is run again on the same directory.
                 """,
-                examples: "entitle cluster leave --ledger ledger --end-cluster"
+                examples: "entitle cluster leave ledger --end-cluster"
             )
         )
 
         @OptionGroup var options: LedgerOptions
+        @Argument(help: "The directory of this machine's copy (default: that of --ledger).")
+        var directory: String?
         @Flag(help: "Yes: no machine of the cluster records anything any more.")
         var endCluster = false
 
@@ -35,6 +37,8 @@ extension ClusterCommand {
                     hint: "to take one machine out, end its server; else say --end-cluster"
                 )
             }
+            var options = options
+            options.ledger = directory ?? options.ledger
             let path = options.path
             let file = try ClusterFile.read(ofLedgerAt: path)
             let schema = try file.journalSchema(ofLedgerAt: path)

@@ -38,7 +38,9 @@ struct Archive: ParsableCommand {
         let progress = Progress("archived")
         let result = try options.withCheckpointed { open in
             let result = try open.ledger.archiver.archive(
-                to: ArchiveDirectory(at: place, forWriting: true),
+                to: OperationFault.naming(place) {
+                    try ArchiveDirectory(at: place, forWriting: true)
+                },
                 manifest: LedgerDirectory.manifestBytes(at: options.path),
                 progress: { progress.show($0, of: $1) }
             )

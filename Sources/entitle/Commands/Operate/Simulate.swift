@@ -74,7 +74,11 @@ struct Simulate: AsyncParsableCommand {
         @Option(help: "The app's bundle id.") var bundle = "com.example.app"
         @Option(help: "The app's id in the App Store.") var appAppleId: Int64 = 1_234_567_890
         @Flag(help: "Signs for the sandbox.") var sandbox = false
-        @Option(help: "When the period starts and all is signed (default: now).") var time: String?
+        @Option(
+            parsing: .unconditional,
+            help: "When the period starts and all is signed (default: now)."
+        )
+        var time: String?
         @Option(help: "The notification's id (default: a new one).") var id: String?
         @Option(help: "How many to print, a line each, of a purchase and with an id each.")
         var count = 1

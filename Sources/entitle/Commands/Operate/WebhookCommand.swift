@@ -45,7 +45,9 @@ struct WebhookCommand: ParsableCommand {
         var types: [String] = []
         @Option(
             name: .customLong("of"),
-            help: "production (default), sandbox or local; may be repeated."
+            help: """
+                production, sandbox or local; may be repeated (default: that of --environment).
+                """
         )
         var environments: [String] = []
         @Flag(help: "Also changes of access that a catalog makes of everybody.")
@@ -67,6 +69,7 @@ struct WebhookCommand: ParsableCommand {
                 }
                 return environment
             }
+            if wish.environments.isEmpty { wish.environments = [try options.environment()] }
             wish.tellsCatalogChanges = catalogChanges
             wish.mayBePrivate = privateAddress
             if let client = try server.telling(options) {

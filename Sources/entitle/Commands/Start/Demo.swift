@@ -26,6 +26,8 @@ struct Demo: AsyncParsableCommand {
     @Option(help: "The port of the devices' App Store; 0 picks one.") var storePort = 0
     @Option(help: "So many customers.") var customers = 200
     @Option(help: "Makes other customers.") var seed: UInt64 = 1
+    @Flag(help: "Says where it listens as one JSON line, as `serve` does, and nothing else.")
+    var json = false
 
     private static let customerLimit = 10_000
 
@@ -90,15 +92,18 @@ struct Demo: AsyncParsableCommand {
         _ desk: DemoStore,
         _ now: Instant
     ) async throws {
-        try await StoreStandIn.serve(port: storePort, devices.transport) { [port] storePort in
+        try await StoreStandIn.serve(port: storePort, devices.transport) { [port, json] storePort in
             let stores = "http://\(StoreStandIn.host):\(storePort)"
-            try await Serve.parse(["--port", String(port)]).serve(
+            try await Serve.parse(["--port", String(port)] + (json ? ["--json"] : [])).serve(
                 open,
                 at: place.path,
                 key: place.key,
                 beside: desk,
                 masterKey: { place.masterKey },
-                isListening: { Self.invite($0, key: place.key, stores: stores, at: now) }
+                isListening: { server in
+                    if json { return }
+                    Self.invite(server, key: place.key, stores: stores, at: now)
+                }
             )
         }
     }

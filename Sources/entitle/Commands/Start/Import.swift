@@ -23,7 +23,12 @@ struct Import: ParsableCommand {
     @OptionGroup var options: LedgerOptions
     @OptionGroup var server: ServerOptions
     @Argument(help: "NDJSON files, or - for standard input.") var files: [String] = []
-    @Option(help: "auto, events (CloudEvents), app-store (signed) or revenuecat (webhooks).")
+    @Option(
+        help: """
+            auto, events (CloudEvents), app-store (signed), play (notifications and answers) or \
+            revenuecat (webhooks).
+            """
+    )
     var format = "auto"
     @OptionGroup var stores: StoresOptions
     @Option(help: "What a refused item does: stop, skip or quarantine.")

@@ -208,10 +208,7 @@ struct `An import` {
 
     @Test func `keeps what it refuses sealed, and takes it when it can`() throws {
         try FileLedger.with { ledger throws in
-            let quarantine = try ImportQuarantine(
-                ofLedgerAt: ledger.path,
-                masterKey: FileLedger.masterKey
-            )
+            let quarantine = try ledger.quarantine()
             var options = Importer.Options()
             options.onError = .quarantine
             let bad = FileLedger.grant("x").replacing("2026", with: "1926")

@@ -103,10 +103,7 @@ struct `What an import quarantines` {
         var options = Importer.Options()
         options.onError = .quarantine
         change(&options)
-        let quarantine = try ImportQuarantine(
-            ofLedgerAt: ledger.path,
-            masterKey: FileLedger.masterKey
-        )
+        let quarantine = try ledger.quarantine()
         let file = try ledger.file("lines", Array(text.utf8))
         return try ledger.open { open in
             var importer = Importer(open, options)
@@ -173,10 +170,7 @@ struct `What an import quarantines` {
     // A server takes only so much together.
     @Test func `is tried again in parts, as it was read`() throws {
         try FileLedger.with { ledger throws in
-            let quarantine = try ImportQuarantine(
-                ofLedgerAt: ledger.path,
-                masterKey: FileLedger.masterKey
-            )
+            let quarantine = try ledger.quarantine()
             var options = Importer.Options()
             options.onError = .quarantine
             let line = String(repeating: "x", count: (1 << 20) - 1) + "\n"

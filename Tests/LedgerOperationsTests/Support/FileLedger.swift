@@ -78,6 +78,11 @@ struct FileLedger {
         }
     }
 
+    /// What it refuses, to be kept.
+    func quarantine() throws -> ImportQuarantine {
+        try ImportQuarantine(ofLedgerAt: path, masterKey: Self.masterKey)
+    }
+
     /// Writes a file and returns its path.
     func file(_ name: String, _ bytes: [UInt8]) throws -> String {
         let path = folder + "/" + name

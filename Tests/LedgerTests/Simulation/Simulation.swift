@@ -377,14 +377,6 @@ actor Simulation {
     }
 }
 
-extension RandomSource {
-    /// Words that a seed determines.
-    init(seed: UInt64) {
-        let generator = SeededWords(seed)
-        self.init { generator.next() }
-    }
-}
-
 extension SealedSubmission {
     /// As if nobody could overtake it.
     fileprivate var withoutExpectations: SealedSubmission {

@@ -9,7 +9,7 @@ public enum ErasureOutcome: Sendable, Equatable {
     case erased(ErasureReceipt)
     /// Nothing is known of any of these customers.
     case unknown
-    /// The request's id is another request's.
+    /// The id of the request, or of one of its later events, is another one's.
     case refused(Refusal)
 }
 
@@ -52,7 +52,10 @@ extension Eraser {
             let decided = try pipeline.writer.alone { append in
                 try append.resolveDoubt()
                 try takeUpErasure()
-                return try pipeline.decide(proposal, append)
+                let decided = try pipeline.decide(proposal, append)
+                // What the vault noted ahead of the log goes nowhere.
+                if case .refused = decided { try resolvePreparedErasure() }
+                return decided
             }
             if case .recorded(let sequence) = decided { try finishErasure(at: sequence) }
             return decided

@@ -49,11 +49,11 @@ struct ErasureProposal: Proposal {
         try pipeline.vault.prepare(
             VaultErasure(streams: scopes.flatMap(\.streams), signal: signal)
         )
-        return .sealed(SealedSubmission(records: records)) { appended in
-            guard case .value(let range) = appended else {
-                throw LogStorageFault(.damaged, "the event of an erasure is not there")
+        return .sealed(SealedSubmission(records: records, isRequest: true)) { appended in
+            switch appended {
+            case .value(let range): .recorded(at: range.lowerBound)
+            case .refused(let refusal): .refused(refusal)
             }
-            return .recorded(at: range.lowerBound)
         }
     }
 

@@ -29,7 +29,7 @@ package final class OpenLedgerDirectory: Sendable {
     /// `clock`: milliseconds since 1970. `asNode`: whether a cluster's directory is written to as its
     /// journals say. `bootID`: changes with each start of the machine; nil: nobody can tell.
     ///
-    /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
+    /// - Throws: `LedgerOpenFault`, `LogStorageFault`; `FileFault` where the system does not let it look or open.
     package init(
         at path: String,
         masterKey: [UInt8],

@@ -38,7 +38,7 @@ final class WriterLock: Sendable {
     /// - Throws: `LedgerOpenFault.locked` or `.recovering` where another process writes, `.damaged`
     ///   where there is no log; `FileFault`.
     static func take(at ledger: String, isShared: Bool = false) throws -> WriterLock {
-        guard DurableFile.exists(file(of: ledger)) else {
+        guard try DurableFile.status(file(of: ledger), followsLinks: true) != nil else {
             throw LedgerOpenFault(.damaged, "the log's data file is missing")
         }
         guard let lock = try DurableFile.whenFree({ try attempt(at: ledger, isShared) }) else {

@@ -119,7 +119,7 @@ package final class LMDBVault: Vault {
         checkpointKey = try Curve25519.Signing.PrivateKey(
             rawRepresentation: epochKeys.checkpointKey
         )
-        let (environment, streams) = try mappingFaults {
+        let (environment, streams) = try mappingRefusals {
             try Self.opened(path, isReadOnly: isReadOnly, mapSize: mapSize)
         }
         (self.environment, self.streams) = (environment, streams)

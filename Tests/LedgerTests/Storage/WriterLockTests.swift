@@ -116,4 +116,20 @@ struct `The writer's lock` {
             #expect(throws: LogStorageFault.self) { try Self.record("bob", in: scratch) }
         }
     }
+
+    // What the system does not tell is no damage.
+    @Test func `is refused with what the system says of a folder that it does not open`()
+        async throws
+    {
+        try await withScratchDirectory { ledger in
+            let none = #expect(throws: LedgerOpenFault.self) { try WriterLock.take(at: ledger) }
+            #expect(none?.code == .damaged)
+            try FileManager.default.createSymbolicLink(
+                atPath: ledger + "/log",
+                withDestinationPath: ledger + "/log"
+            )
+            let fault = #expect(throws: FileFault.self) { try WriterLock.take(at: ledger) }
+            #expect(fault?.code == ELOOP)
+        }
+    }
 }

@@ -96,13 +96,11 @@ def commands(entitle, page):
     shown = examples(page)
     common = {}
     for part in parts:
-        own = [argument for argument in part.get("arguments", []) if is_common(argument)]
-        # What `demo` says of `--json` holds for it alone.
-        if any(argument["preferredName"]["name"] == "ledger" for argument in own):
-            for argument in own:
+        for argument in part.get("arguments", []):
+            if is_common(argument):
                 common.setdefault(argument["preferredName"]["name"], option(argument))
     lines = ["# Commands", "", "Every command of `entitle`, as it says of itself.", "", "## Options of every command", ""]
-    lines += ["A command takes those that fit it.", "", *table(["option", "means"], [common[name] for name in sorted(common)]), ""]
+    lines += ["What is of the master key or the clock is of commands that open a ledger.", "", *table(["option", "means"], [common[name] for name in sorted(common)]), ""]
     for part in parts:
         lines += command_lines(part, part["commandName"], shown)
     return lines

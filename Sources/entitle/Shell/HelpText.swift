@@ -6,6 +6,11 @@ enum HelpText {
         what had been recorded by then is what was known.
         """
 
+    /// Of a command that opens no ledger.
+    static let noLedger =
+        "It opens none of your ledgers: --ledger and --environment are taken, as by every command, "
+        + "and have no effect."
+
     /// What there is to know of a command, and how it is typed.
     ///
     /// `examples`: command lines, without the prompt.

@@ -7,19 +7,9 @@ import LMDBStorage
 import LedgerOperations
 import LedgerServer
 
-/// What every command takes.
+/// What every command takes that works on a ledger.
 struct LedgerOptions: ParsableArguments {
-    @Option(help: "The ledger's directory (default: $ENTITLE_LEDGER, else ./ledger).")
-    var ledger: String?
-
-    @Flag(help: "One JSON document on standard output; NDJSON where a command streams.")
-    var json = false
-
-    @Option(
-        name: [.customLong("environment"), .customShort("e")],
-        help: "production (default), sandbox or local."
-    )
-    var environmentName: String?
+    @OptionGroup var common: CommonOptions
 
     @Option(help: "A file with the master key (default: $ENTITLE_KEY_FILE, else DIR/key).")
     var keyFile: String?
@@ -46,6 +36,16 @@ struct LedgerOptions: ParsableArguments {
         )
     )
     var acceptClock: String?
+
+    var ledger: String? {
+        get { common.ledger }
+        set { common.ledger = newValue }
+    }
+
+    var json: Bool { common.json }
+
+    /// As it was typed; nil: it was not.
+    var environmentName: String? { common.environmentName }
 
     func acceptedClock() throws -> Instant? {
         try acceptClock.map { try InstantArgument.parse($0, place: "--accept-clock") }

@@ -21,27 +21,37 @@ struct `A command's words` {
         #expect(try await EntitleCommand.run(words).code == 0)
     }
 
+    /// Each command that has no others below it, with the words that it is called by.
+    private static func commands() async throws -> [(words: [String], says: JSONValue)] {
+        let help = try await EntitleCommand.run(["--experimental-dump-help"])
+        let root = try #require(help.json?["command"])
+        var waiting: [(words: [String], says: JSONValue)] = [([], root)]
+        var found: [(words: [String], says: JSONValue)] = []
+        while let command = waiting.popLast() {
+            let parts = (command.says["subcommands"]?.array ?? []).filter {
+                $0["commandName"] != "help"
+            }
+            if parts.isEmpty { found.append(command) }
+            for part in parts {
+                let word = part["commandName"]?.string ?? ""
+                waiting.append((command.words + [word], part))
+            }
+        }
+        return found
+    }
+
     /// What is typed at each command's end of its help is no mistake in usage.
     ///
     /// `bench` is not run: it measures for minutes; nor are `demo` and `simulate serve`, which serve until
     /// they are told to end, and what would tell a server that is not the test's.
     @Test func `hold an example of each command`() async throws {
-        let help = try await EntitleCommand.run(["--experimental-dump-help"])
-        var commands = try [#require(help.json?["command"])]
-        var leaves = 0
-        while let command = commands.popLast() {
-            let name = command["commandName"]?.string ?? ""
-            let parts = (command["subcommands"]?.array ?? []).filter {
-                $0["commandName"] != "help" && $0["shouldDisplay"] != .bool(false)
-            }
-            commands += parts
-            guard parts.isEmpty else { continue }
-            leaves += 1
+        let shown = try await Self.commands().filter { $0.says["shouldDisplay"] != .bool(false) }
+        for (name, command) in shown {
             let lines = (command["discussion"]?.string ?? "").split(separator: "\n")
                 .filter { $0.hasPrefix("  $ entitle ") }
             #expect(!lines.isEmpty, "\(name) has no example")
             for line in lines
-            where name != "bench" && name != "demo" && !line.contains(" simulate serve ")
+            where name != ["bench"] && name != ["demo"] && !line.contains(" simulate serve ")
                 && !line.contains("--deliver-to")
             {
                 let words = line.split(separator: " ").dropFirst(2).map { String($0) }
@@ -49,8 +59,47 @@ struct `A command's words` {
                 #expect(outcome.code != 64, "\(line): \(outcome.errors)")
             }
         }
-        #expect(leaves > 40)
+        #expect(shown.count > 40)
         #expect(try await EntitleCommand.run(["show", "alice", "--att", "now"]).code == 64)
+    }
+
+    // Interfaces, "The command": what is written around commands passes the three to each
+    @Test func `name a ledger, an environment and JSON for each command`() async throws {
+        for (name, command) in try await Self.commands() {
+            let options = (command["arguments"]?.array ?? []).flatMap { $0["names"]?.array ?? [] }
+                .compactMap { $0["name"]?.string }
+            for option in ["ledger", "environment", "json"] {
+                #expect(options.contains(option), "\(name) takes no --\(option)")
+            }
+            // Whoever opens one has its key; of the others each says that it does not.
+            let opensNone = command["discussion"]?.string?.contains("opens none of your ledgers")
+            #expect(options.contains("key-file") != (opensNone ?? false), "\(name)")
+        }
+    }
+
+    @Test func `are JSON where no ledger is opened`() async throws {
+        try await withScratchDirectory { folder in
+            let (catalog, authority) = (folder + "/catalog.json", folder + "/authority.pem")
+            try Data(Sample.catalog().description.utf8).write(to: URL(filePath: catalog))
+            for words in [
+                ["catalog", "validate", catalog], ["schemas"], ["simulate", "list"],
+                ["simulate", "run", "grace_recovered"], ["simulate", "authority", authority],
+                ["simulate", "trigger", "TRANSACTION", "--authority", authority, "--count", "2"],
+            ] {
+                let outcome = try await EntitleCommand.run(
+                    words + ["--ledger", folder + "/none", "-e", "sandbox", "--json"]
+                )
+                #expect(outcome.code == 0, "\(words): \(outcome)")
+                let printed = outcome.output.split(separator: "\n").count
+                #expect(printed > 0 && printed == outcome.lines.count, "\(words): \(outcome)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: folder + "/none"))
+            let (other, root) = (folder + "/other.pem", folder + "/root.pem")
+            let made = ["simulate", "authority", other, "--root", root]
+            let named = try await EntitleCommand.run(made + ["--json"])
+            let files = JSONValue.members(["authority": .string(other), "root": .string(root)])
+            #expect(named.json == files, "\(named)")
+        }
     }
 
     @Test func `warn of what no catalog lists, and give it`() async throws {

@@ -109,6 +109,38 @@ struct `The command says why it cannot begin` {
         }
     }
 
+    /// Nobody reads it, root neither.
+    static let unreadable = "/proc/sys/vm/drop_caches"
+    static let isRefused =
+        FileManager.default.fileExists(atPath: unreadable)
+        && !FileManager.default.isReadableFile(atPath: unreadable)
+
+    @Test(.enabled(if: isRefused, "this system has no file that nobody may read"))
+    func `if a file that it is to read may not be read, or is not there`() async throws {
+        try await CommandLedger.with { ledger in
+            for words in [
+                ["salvage", "--dry-run", "--ledger", ledger.path, "--checkpoint"],
+                ["simulate", "trigger", "TRANSACTION", "--authority"],
+            ] {
+                try await Self.expect(words + [Self.unreadable], 77, "not_permitted")
+                try await Self.expect(words + ["/nowhere"], 66, "no_file")
+            }
+        }
+    }
+
+    @Test(.enabled(if: isRefused, "this system has no file that nobody may read"))
+    func `if the files of its vault may not be opened`() async throws {
+        try await CommandLedger.with { ledger in
+            let data = ledger.path + "/vault/data.mdb"
+            try FileManager.default.removeItem(atPath: data)
+            try FileManager.default.createSymbolicLink(
+                atPath: data,
+                withDestinationPath: Self.unreadable
+            )
+            try await Self.expect(["show", "ann", "--ledger", ledger.path], 77, "not_permitted")
+        }
+    }
+
     // A machine and its database start at once: a service manager tries 75 again, and leaves 78 alone.
     @Test func `if the cluster's database is away, as what passes by itself`() async throws {
         try await withScratchDirectory { folder in

@@ -108,11 +108,14 @@ struct CatalogCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "validate",
             abstract: "Lists every fault of a catalog; writes nothing.",
-            discussion: HelpText.discussion(examples: "entitle catalog validate catalog.json")
+            discussion: HelpText.discussion(
+                HelpText.noLedger,
+                examples: "entitle catalog validate catalog.json"
+            )
         )
 
+        @OptionGroup var common: CommonOptions
         @Argument(help: "The catalog document, or - for standard input.") var file: String
-        @Flag(help: "One JSON document on standard output.") var json = false
 
         func run() throws {
             let document = try CatalogFile.read(file)
@@ -120,7 +123,7 @@ struct CatalogCommand: ParsableCommand {
                 faults: CatalogFile.faults(document).map { CatalogFaultAnswer($0) },
                 warnings: CatalogFile.doubts(document).map { CatalogFaultAnswer($0) }
             )
-            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: common.json)
             if !answer.isOK { throw ExitCode(.badInput) }
         }
     }

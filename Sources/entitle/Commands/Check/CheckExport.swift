@@ -20,17 +20,18 @@ struct CheckExport: ParsableCommand {
             shows that it is whole, not whose it is. The operator's key is `publicKey` in
             ledger.json.
             """,
+            HelpText.noLedger,
             examples: "entitle check-export alice-export"
         )
     )
 
-    @Flag(help: "One JSON document on standard output.") var json = false
+    @OptionGroup var common: CommonOptions
     @Option(help: "The ledger's verifier key: NAME+ID+BASE64.") var key: String?
     @Argument(help: "The export's directory, or the file that a server streamed.") var path: String
 
     func run() throws {
         let check = try check(key: verifierKey())
-        Terminal.tell(AnswerText(check), or: check.textLines, asJSON: json)
+        Terminal.tell(AnswerText(check), or: check.textLines, asJSON: common.json)
         if !check.isOK { throw ExitCode(.integrity) }
     }
 

@@ -113,19 +113,20 @@ struct CheckProof: ParsableCommand {
         commandName: "check-proof",
         abstract: "Checks a proof without a ledger: exit 3 where it does not hold.",
         discussion: HelpText.discussion(
+            HelpText.noLedger,
             examples:
                 "entitle check-proof event-42.proof "
                 + "--key shop.example+51dc4d76+AVDYWOCYXsx/YEGKrwzFq1h/QsJXCohAlanozKzQ9lRc"
         )
     )
 
+    @OptionGroup var common: CommonOptions
     @Argument(help: "The proof.") var file: String
     @Option(help: "The log's verifier key: `publicKey` of its ledger.json.") var key: String
     @Option(help: "The record, where the proof does not hold it.") var record: String?
     @Option(help: "The older checkpoint, for a proof of consistency.") var old: String?
     @Option(help: "The key of a witness who must have signed; may be repeated.")
     var witness: [String] = []
-    @Flag(help: "One JSON document on standard output.") var json = false
 
     func run() throws {
         let keys =
@@ -134,7 +135,7 @@ struct CheckProof: ParsableCommand {
         let text = try ProofFile.text(file)
         do {
             let answer = try check(text, keys)
-            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: common.json)
         } catch let fault as NoteFault where Self.isForm(fault) {
             let code = OperationFault.Code(fault.code.rawValue, .badInput)
             throw OperationFault(code, fault.message, place: file)

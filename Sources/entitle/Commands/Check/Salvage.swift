@@ -2,7 +2,6 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import EventLog
-import Foundation
 import LMDBStorage
 import LedgerOperations
 import Salvage
@@ -77,7 +76,7 @@ struct Salvage: ParsableCommand {
             rules: .records,
             supplies: try supplies(),
             spares: spares,
-            checkpoints: try checkpoint.map { try text(of: $0) }
+            checkpoints: try checkpoint.map { try ProofFile.text($0) }
         ) { reading.show($0, of: $1) }
         reading.finish()
         let progress = Progress("records")
@@ -134,12 +133,5 @@ struct Salvage: ParsableCommand {
         var options = options
         options.ledger = damaged
         return try options.keyOptions.read(needsLedger: false)
-    }
-
-    private func text(of file: String) throws -> String {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw OperationFault(.noInput, "the file cannot be read", place: file)
-        }
-        return text
     }
 }

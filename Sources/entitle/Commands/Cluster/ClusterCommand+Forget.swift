@@ -17,15 +17,16 @@ extension ClusterCommand {
                 those first: no receipt names them any more. One that was seen within half a minute is \
                 not forgotten, nor, unasked, one that has what the database lost.
                 """,
+                HelpText.noLedger,
                 examples: "entitle cluster forget c --postgres service=ledger"
             )
         )
 
+        @OptionGroup var common: CommonOptions
         @Argument(help: "The machine's name.") var node: String
         @OptionGroup var cluster: ClusterOptions
         @Flag(help: "Yes: also where its copy alone has what the database lost.")
         var loseWhatItHas = false
-        @Flag(help: "One JSON document on standard output.") var json = false
 
         /// Seconds that it must not have been seen; one that runs says each second that it is there, and each ten where
         /// it waits for a standby.
@@ -64,7 +65,7 @@ extension ClusterCommand {
             } catch let fault as JournalFault {
                 throw OperationFault(fault)
             }
-            if json {
+            if common.json {
                 Terminal.line(.members(["node": .string(node)]))
             } else {
                 Terminal.line("\(node) is no machine of the cluster any more")

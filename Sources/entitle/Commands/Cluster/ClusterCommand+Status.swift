@@ -14,12 +14,13 @@ extension ClusterCommand {
             abstract: "Who leads a cluster, which machines there are, and how far each is.",
             discussion: HelpText.discussion(
                 "Reads the database alone, so that it answers while no machine does.",
+                HelpText.noLedger,
                 examples: "entitle cluster status --postgres service=ledger"
             )
         )
 
+        @OptionGroup var common: CommonOptions
         @OptionGroup var cluster: ClusterOptions
-        @Flag(help: "One JSON document on standard output.") var json = false
 
         func run() throws {
             let journal = PostgresJournal(cluster.postgres, schema: try cluster.place())
@@ -38,7 +39,7 @@ extension ClusterCommand {
                 endedBy: row.lease.isLast ? row.lease.node : nil,
                 nodes: members.map { ClusterNodeAnswer($0, of: row.end.size) }
             )
-            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: common.json)
         }
     }
 }

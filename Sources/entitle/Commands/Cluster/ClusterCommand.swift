@@ -25,18 +25,17 @@ struct ClusterCommand: ParsableCommand {
                 a machine has what the database lacks. What keeps the rows that erasures replaced is named and \
                 refuses nothing. Changes nothing.
                 """,
+                HelpText.noLedger,
                 examples: "entitle cluster check --postgres service=ledger",
                 "entitle cluster check --postgres service=ledger --schema other --json"
             )
         )
 
+        @OptionGroup var common: CommonOptions
         @OptionGroup var cluster: ClusterOptions
 
         @Flag(help: "One machine is enough: what says otherwise is told and tolerated.")
         var allowAsynchronous = false
-
-        @Flag(help: "One JSON document on standard output.")
-        var json = false
 
         func run() throws {
             let findings = try cluster.findings().map { finding in
@@ -49,7 +48,7 @@ struct ClusterCommand: ParsableCommand {
             }
             let isOK = findings.allSatisfy(\.isTolerated)
             let answer = ClusterCheckAnswer(isOK: isOK, findings: findings)
-            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: common.json)
             if !isOK { throw ExitCode(.no) }
         }
     }

@@ -14,9 +14,12 @@ struct Bench: ParsableCommand {
             the same run: the ratio is what compares between machines. Ledgers are made in a
             temporary directory (--directory, else $TMPDIR) and removed.
             """,
+            HelpText.noLedger,
             examples: "entitle bench access --quick"
         )
     )
+
+    @OptionGroup var common: CommonOptions
 
     @Argument(
         help: "\(BenchTopic.allCases.map(\.rawValue).joined(separator: ", "))."
@@ -34,9 +37,6 @@ struct Bench: ParsableCommand {
 
     @Option(help: "Where ledgers are made; its disk is what is measured.")
     var directory: String?
-
-    @Flag(help: "One JSON document on standard output.")
-    var json = false
 
     // How tools/bench measures other people's work on the same records, run by run.
     @Option(help: .hidden)
@@ -74,7 +74,7 @@ struct Bench: ParsableCommand {
         )
         defer { plan.discard() }
         let report = try plan.measure(topics)
-        if json {
+        if common.json {
             Terminal.line(report.json)
         } else {
             Terminal.line(report.text)

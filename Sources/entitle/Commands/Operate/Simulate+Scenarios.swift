@@ -90,15 +90,19 @@ extension Simulate {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Lists the scenarios.",
-            discussion: HelpText.discussion(examples: "entitle simulate list")
+            discussion: HelpText.discussion(
+                "With --json an object a line.",
+                HelpText.noLedger,
+                examples: "entitle simulate list"
+            )
         )
 
+        @OptionGroup var common: CommonOptions
         @OptionGroup var options: ScenarioOptions
-        @Flag(help: "An object a line.") var json = false
 
         func run() throws {
             for scenario in try options.read(nil) {
-                if json {
+                if common.json {
                     Terminal.line(
                         .members(["id": .string(scenario.id), "title": .string(scenario.title)])
                     )
@@ -120,14 +124,17 @@ extension Simulate {
                 known at R. Messages come at once and in order; with --shuffle up to forty days late, in \
                 any order; with --lose some never, and with --outage none for a while in which the stores \
                 answer nothing either: then they come as often as a store tries again. What was lost is \
-                fetched in the end. Exit 1 where something is otherwise than expected.
+                fetched in the end. Exit 1 where something is otherwise than expected. With --json an \
+                object a line.
                 """,
+                HelpText.noLedger,
                 examples: "entitle simulate run --all",
                 "entitle simulate run grace_recovered --shuffle 7 --duplicate 20 --lose 30",
                 "entitle simulate run --all --outage 40"
             )
         )
 
+        @OptionGroup var common: CommonOptions
         @OptionGroup var options: ScenarioOptions
         @Argument(help: "A scenario's id.") var scenario: String?
         @Flag(help: "All of them.") var all = false
@@ -137,7 +144,6 @@ extension Simulate {
         @Option(help: "Nothing comes, and no store answers, for so many of 100 parts of the time.")
         var outage = 0
         @Option(help: "Plays each so often, with seeds from --shuffle on.") var times = 1
-        @Flag(help: "An object a line.") var json = false
 
         private static let timesLimit = 10_000
 
@@ -190,7 +196,7 @@ extension Simulate {
 
         private func tell(_ scenario: Scenario, _ failures: [ScenarioFailure]) {
             let details = failures.map { "expect[\($0.expectation)]: \($0.detail)" }
-            if json {
+            if common.json {
                 Terminal.line(
                     .members([
                         "id": .string(scenario.id), "ok": .bool(failures.isEmpty),

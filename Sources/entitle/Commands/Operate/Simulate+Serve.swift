@@ -10,6 +10,7 @@ import Stores
 
 /// How what simulated stores send reaches a backend.
 struct FeedOptions: ParsableArguments {
+    @OptionGroup var common: CommonOptions
     @Option(help: "The folder with the stores' keys and stores.json; made if it is not there.")
     var out = "simulated-stores"
     @Option(help: "The port at which the stores are asked; 0 picks one.") var port = 8460
@@ -30,7 +31,6 @@ struct FeedOptions: ParsableArguments {
     var outage = 0
     @Option(help: "So many times faster than the time, such as 8640x; by itself, at once.")
     var rate: String?
-    @Flag(help: "An object a line.") var json = false
 
     private static let rates = 1.0...1e9
 
@@ -107,8 +107,9 @@ extension Simulate {
                 into --out; a ledger that is served with it trusts these stores and asks them. Then plays \
                 scenarios that end by now, and tells --deliver-to, once it answers, as the stores would, \
                 which try again where they are refused. Serves on until it is ended. Below /device an app's \
-                SimulatedPurchases buys.
+                SimulatedPurchases buys. With --json an object a line.
                 """,
+                HelpText.noLedger,
                 examples: "entitle simulate serve --out stores",
                 "entitle simulate serve --scenario grace_recovered --deliver-to http://127.0.0.1:8080",
                 "entitle simulate serve --rate 8640x --lose 10 --deliver-to http://127.0.0.1:8080"
@@ -196,7 +197,7 @@ struct SimulatedFeed {
 
     private func tell(_ url: String) {
         let counts = feed.counts
-        if options.json {
+        if options.common.json {
             Terminal.line(
                 .members([
                     "event": "listening", "url": .string(url),
@@ -247,7 +248,7 @@ struct SimulatedFeed {
         let answer = attempt.response.flatMap { try? JSONValue(parsing: $0.body) }
         let outcome = answer?["outcome"]?.string ?? answer?["code"]?.string
         let status = attempt.response?.status
-        if options.json {
+        if options.common.json {
             Terminal.line(
                 .members([
                     "at": .string(attempt.at.description), "scenario": .string(attempt.scenario),

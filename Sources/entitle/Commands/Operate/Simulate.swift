@@ -22,10 +22,13 @@ struct Simulate: AsyncParsableCommand {
             commandName: "authority",
             abstract: "Makes a signing authority with the App Store's marks.",
             discussion: HelpText.discussion(
+                "With --json it names the files that it made: authority, and root or null.",
+                HelpText.noLedger,
                 examples: "entitle simulate authority authority.pem --root root.cer"
             )
         )
 
+        @OptionGroup var common: CommonOptions
         @Argument(help: "A file for its keys and certificates; it must not be there yet.")
         var file: String
         @Option(help: "A file for its root alone, to be named in stores.json.")
@@ -44,6 +47,8 @@ struct Simulate: AsyncParsableCommand {
             if let root {
                 try OutputFile.create(authority.rootPEM, at: root, mode: OutputFile.forOthers)
             }
+            guard common.json else { return }
+            Terminal.line(.members(["authority": .string(file), "root": .optional(root)]))
         }
     }
 
@@ -58,8 +63,10 @@ struct Simulate: AsyncParsableCommand {
                 with its subtype after a slash: SUBSCRIBED/INITIAL_BUY, DID_RENEW, REFUND, … With \
                 --deliver-to it is a scenario, whose messages are sent at once, while the stores with the \
                 keys in --out answer, and stores.json then names again what it named; exit 1 where one \
-                is not taken.
+                is not taken. With --json an object a line: a transaction's member is \
+                signedTransaction, a notification is one by itself.
                 """,
+                HelpText.noLedger,
                 examples:
                     "entitle simulate trigger SUBSCRIBED/INITIAL_BUY --authority authority.pem",
                 "entitle simulate trigger grace_recovered --deliver-to http://127.0.0.1:8080"
@@ -140,7 +147,10 @@ struct Simulate: AsyncParsableCommand {
         ) throws {
             if kind == "TRANSACTION" {
                 let jws = try store.transaction(start: start, transaction)
-                return Terminal.line(String(decoding: jws, as: UTF8.self))
+                let text = String(decoding: jws, as: UTF8.self)
+                return feed.common.json
+                    ? Terminal.line(.members(["signedTransaction": .string(text)]))
+                    : Terminal.line(text)
             }
             let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
             guard let type = parts.first else {
@@ -167,13 +177,12 @@ struct Simulate: AsyncParsableCommand {
                     hint: "or give --deliver-to, to send a scenario's messages"
                 )
             }
-            guard let text = try? String(contentsOfFile: authority, encoding: .utf8) else {
-                throw OperationFault(
-                    .noInput,
-                    "the authority cannot be read",
-                    place: authority,
-                    hint: "make one with `entitle simulate authority FILE`"
-                )
+            let text: String
+            do {
+                text = try ProofFile.text(authority)
+            } catch var fault as OperationFault where fault.code == .noFile {
+                fault.hint = "make one with `entitle simulate authority FILE`"
+                throw fault
             }
             do {
                 return try SigningAuthority(pem: text)

@@ -16,18 +16,19 @@ struct Demo: AsyncParsableCommand {
             """
             Makes a ledger in a temporary directory with what the simulated App Store sent in the last \
             year, verified, each message recorded when it was sent, and serves it until it is ended. The \
-            ledger is gone then.
+            ledger is gone then. With --json it says where it listens as one JSON line, as `serve` does, and \
+            nothing else.
             """,
+            HelpText.noLedger,
             examples: "entitle demo"
         )
     )
 
+    @OptionGroup var common: CommonOptions
     @Option(help: "The port; 0 picks one.") var port = 0
     @Option(help: "The port of the devices' App Store; 0 picks one.") var storePort = 0
     @Option(help: "So many customers.") var customers = 200
     @Option(help: "Makes other customers.") var seed: UInt64 = 1
-    @Flag(help: "Says where it listens as one JSON line, as `serve` does, and nothing else.")
-    var json = false
 
     private static let customerLimit = 10_000
 
@@ -92,7 +93,8 @@ struct Demo: AsyncParsableCommand {
         _ desk: DemoStore,
         _ now: Instant
     ) async throws {
-        try await StoreStandIn.serve(port: storePort, devices.transport) { [port, json] storePort in
+        try await StoreStandIn.serve(port: storePort, devices.transport) {
+            [port, json = common.json] storePort in
             let stores = "http://\(StoreStandIn.host):\(storePort)"
             try await Serve.parse(["--port", String(port)] + (json ? ["--json"] : [])).serve(
                 open,

@@ -14,6 +14,8 @@ public enum ClientNotice: Sendable, Hashable {
     case clockAhead(milliseconds: Int64)
     /// The customer's token does not count: what is known stays (row CL5).
     case tokenRefused(ServiceError)
+    /// The store does not say what it sells: what it said before is shown, with its age (rows 1.4, 1.5).
+    case productsKept(ServiceError)
     /// The store handed in what its own library could not verify: it grants nothing (row ES2).
     case unverifiedTransaction
     /// What was tried often waits for somebody to try it again (row 8.1).

@@ -6,10 +6,24 @@ public import LedgerAPI
 extension EntitlementService {
     /// What is on sale, of some ids.
     ///
-    /// - Throws: `ServiceError`; `PRODUCT_UNAVAILABLE` where nothing is sold here.
+    /// Where the store does not say it, what it said last is given, each product with when that was
+    /// (``SoldProduct/asOf``, row 1.4); a purchase asks the store anew in any case.
+    ///
+    /// - Throws: `ServiceError`; `PRODUCT_UNAVAILABLE` where nothing is sold here; what the store says where
+    ///   nothing of it is kept.
     public func products(for ids: [String]) async throws(ServiceError) -> [SoldProduct] {
         guard let purchases else { throw ServiceError(.productUnavailable) }
-        return try await purchases.products(for: ids)
+        do throws(ServiceError) {
+            let sold = try await purchases.products(for: ids)
+            productCache.keep(sold, of: ids, at: configuration.time.now())
+            return sold
+        } catch {
+            let kept = productCache.products().filter { ids.holds($0.id) }
+            // That it is not on sale the store has said.
+            guard !kept.isEmpty, error.code != .productUnavailable else { throw error }
+            announcements.send(.productsKept(error))
+            return kept
+        }
     }
 
     /// Begins a purchase, one at a time for a customer (rows 2.1, 2.2).
@@ -122,14 +136,17 @@ extension EntitlementService {
         case .pending: return .pending
         case .failed(let error): return .failed(error)
         case .success(let transaction):
-            // Somebody else is signed in by now: what was bought is not theirs, and not finished.
             log.note(.verifying)
+            // Its library verified it before it said so: what follows is what recording takes (row 10.3).
+            log.note(.recording)
+            // Somebody else is signed in by now: what was bought is not theirs, and not finished.
             guard let id = await queue.add(.claim(transaction), for: customer) else {
                 return .failed(ServiceError(.cancelled))
             }
             await openProvisionally()
-            log.note(.recording)
-            await sync()
+            await queue.send()
+            if let instant = await queue.recordedAt(id) { log.noteRecorded(at: instant) }
+            await askServer()
             return await end(of: id)
         }
     }
@@ -233,11 +250,7 @@ public enum RestoreResult: Sendable, Hashable {
 /// What the server is told of a flow (rows 10.1, 10.3).
 extension EntitlementService {
     private static func body(_ type: String, _ log: FlowLog) -> [JSONMember] {
-        [
-            JSONMember("type", .string(type)), JSONMember("flowId", .string(log.id)),
-            JSONMember("productId", .string(log.productID)),
-            JSONMember("platform", .string("app_store")),
-        ]
+        QueuedCall.flowBody(type, log.id) + [JSONMember("productId", .string(log.productID))]
     }
 
     private static func body(_ end: PurchaseFlow.State, _ log: FlowLog) -> JSONValue {

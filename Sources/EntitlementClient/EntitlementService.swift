@@ -13,13 +13,17 @@ public actor EntitlementService {
     let configuration: ServiceConfiguration
     let queue: SyncQueue
     let connection: ServerConnection
-    private let announcements: Broadcast<ClientNotice>
+    /// Keeps what the store sells.
+    let productCache: OfflineCache
+    let announcements: Broadcast<ClientNotice>
     /// Hands in what the store tells; nil: nobody listens.
     private(set) var listener: Task<Void, Never>?
     /// Whether it was started, and not stopped since.
     private var isStarted = false
     /// What the store verified when it was asked what its account holds, and who was signed in then.
     private var held = Held()
+    /// What names another customer, until an answer of the server says that it is theirs all the same.
+    private var left: [StoreTransaction] = []
     /// The flow that runs; nil: none does (row 2.2).
     var flow: FlowLog?
     /// The beginning of the last use; nil: there was none.
@@ -50,6 +54,7 @@ public actor EntitlementService {
         self.configuration = configuration
         let announcements = Broadcast<ClientNotice>(.bufferingNewest(Self.noticeLimit))
         self.announcements = announcements
+        productCache = OfflineCache(storage: storage, notices: announcements)
         connection = ServerConnection(
             url: configuration.serverURL,
             transport: configuration.transport,
@@ -156,7 +161,8 @@ extension EntitlementService {
     /// Goes on with another customer, or with nobody: everything of the last one is emptied at once,
     /// files included, then the server is asked about the new one (row CL5).
     ///
-    /// What was bought and not recorded yet the store hands in again: it was never finished.
+    /// What was bought and not recorded yet the store hands in again: it was never finished. What names another
+    /// customer waits for them.
     @discardableResult
     public func switchCustomer(to customer: CustomerID?) async -> RefreshResult {
         let before = switching
@@ -180,7 +186,7 @@ extension EntitlementService {
         let wasNobody = store.customer == nil
         stopListening()
         flow?.note(.failed(ServiceError(.cancelled)))
-        (flow, held) = (nil, Held())
+        (flow, held, left) = (nil, Held(), [])
         await connection.forgetToken()
         await queue.switchCustomer(to: customer)
         await store.switchCustomer(to: customer)
@@ -212,6 +218,13 @@ extension EntitlementService {
         switch update {
         case .unverified: announcements.send(.unverifiedTransaction)
         case .verified(let transaction):
+            // Another customer's stays unfinished: the store tells it anew once they have signed in (row CL5).
+            guard !store.current.isAnothers(transaction) else {
+                if store.customer == customer, !left.contains(transaction) {
+                    left.append(transaction)
+                }
+                return
+            }
             await queue.add(.claim(transaction), for: customer)
             await openProvisionally()
             // Not waited for: what comes meanwhile goes with it (row ES4).
@@ -228,13 +241,13 @@ extension EntitlementService {
         var told: [ProvisionalAccess]?
         while true {
             var unseen: [VerifiedTransaction] = []
+            let (refused, known) = (await queue.refused, store.current)
             if let customer = store.customer, customer == held.customer {
-                let (refused, known) = (await queue.refused, store.current)
                 unseen = held.transactions.filter {
                     !refused.contains($0.transaction.id) && known.isOlder(than: $0.transaction)
                 }
             }
-            let provisional = await queue.provisional(beside: unseen)
+            let provisional = await queue.provisional(beside: unseen, knowing: known)
             if provisional == told { return }
             await store.set(provisional: provisional)
             await showUses()
@@ -246,11 +259,18 @@ extension EntitlementService {
     @discardableResult
     func sync() async -> RefreshResult {
         await queue.send()
+        return await askServer()
+    }
+
+    /// Asks the server, and forgets what its answer has seen.
+    @discardableResult
+    func askServer() async -> RefreshResult {
         let recorded = await queue.recorded
         let result = await store.refresh(seeing: await queue.recordedSize)
         if case .refreshed = result {
             let seen = store.current.sequence
             await queue.settle(recorded, seenAt: seen)
+            await takeWhatWasLeft()
             if await store.leastSize.missed != nil {
                 await queue.sendAgain(above: seen)
                 await queue.send()
@@ -258,5 +278,15 @@ extension EntitlementService {
         }
         await openProvisionally()
         return result
+    }
+
+    /// Hands in what names another customer where the server says by now that it is theirs (C1).
+    private func takeWhatWasLeft() async {
+        let known = store.current
+        let theirs = left.filter { !known.isAnothers($0) }
+        guard let owner = known.customer, !theirs.isEmpty else { return }
+        left.removeAll { theirs.contains($0) }
+        for transaction in theirs { await queue.add(.claim(transaction), for: owner) }
+        await queue.send()
     }
 }

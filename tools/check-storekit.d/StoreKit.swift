@@ -16,6 +16,7 @@ public struct Transaction: Sendable {
     public let productID: String
     public let expirationDate: Date?
     public let revocationDate: Date?
+    public let appAccountToken: UUID?
     public func finish() async {}
 
     public static var updates: Transactions { Transactions() }

@@ -117,11 +117,24 @@ extension CustomerEntitlements {
     func isOlder(than transaction: StoreTransaction) -> Bool {
         guard asOf != nil else { return true }
         guard source != .server, let end = transaction.expiresAt else { return false }
+        return purchase(of: transaction)?.expiresAt.map { $0 < end } ?? false
+    }
+
+    /// Whether a store's transaction is somebody else's: it names another customer, and the server does not say that
+    /// its purchase is this one's all the same, as what was transferred is (C1).
+    ///
+    /// To a customer whose id is no UUID a token says nothing: it may be one that the app made for them.
+    func isAnothers(_ transaction: StoreTransaction) -> Bool {
+        guard let account = transaction.account.flatMap({ CustomerID(appAccountToken: $0.text) }),
+            let own = customer.flatMap({ CustomerID(appAccountToken: $0.text) }), account != own
+        else { return false }
+        return purchase(of: transaction) == nil
+    }
+
+    /// What is known of the purchase that a transaction belongs to; nil: nothing.
+    private func purchase(of transaction: StoreTransaction) -> PurchaseState? {
         let name = PurchaseName(store: Source.appStore, originalID: transaction.originalID)
-        return purchases.contains { purchase in
-            purchase.purchase.isSame(as: name.description)
-                && purchase.expiresAt.map { $0 < end } ?? false
-        }
+        return purchases.first { $0.purchase.isSame(as: name.description) }
     }
 
     /// The instant by which stretches are asked: a clock that is behind the server's asks for the

@@ -14,6 +14,8 @@ enum CacheFile: String, Sendable, CaseIterable {
     case clock = "clock"
     /// What must reach the server.
     case queue = "queue"
+    /// What the store said that it sells: nobody's.
+    case products = "products"
 }
 
 /// Where a client keeps its files; each call is whole or throws.

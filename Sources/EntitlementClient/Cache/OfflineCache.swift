@@ -91,7 +91,31 @@ struct OfflineCache: Sendable {
     /// A hundred years, in milliseconds.
     private static let aheadLimit: Int64 = 36_525 * Instant.millisecondsPerDay
 
-    /// Takes away what is of a customer (row CL5); keys are nobody's.
+    /// What the store said that it sells, each with when (row 1.4); empty: nothing is kept.
+    func products() -> [SoldProduct] {
+        guard let bytes = read(.products) else { return [] }
+        let kept = QueueFile.json(bytes.dropLast())?.array?.compactMap { SoldProduct(json: $0) }
+        guard let kept, kept.allSatisfy({ $0.asOf != nil }) else {
+            putAside(.products)
+            return []
+        }
+        return kept
+    }
+
+    /// Keeps what the store said of some ids in place of what it said of them before.
+    ///
+    /// Where it said nothing of any, everything stays: no catalog is emptied so (row 1.5).
+    func keep(_ sold: [SoldProduct], of ids: [String], at instant: Instant) {
+        guard !sold.isEmpty else { return }
+        var kept = products().filter { !ids.holds($0.id) }
+        for var product in sold {
+            product.asOf = instant
+            kept.append(product)
+        }
+        write(QueueFile.line(.array(kept.map(\.json))), to: .products)
+    }
+
+    /// Takes away what is of a customer (row CL5); keys, and what the store sells, are nobody's.
     func removeAll() {
         for file in [CacheFile.snapshot, .gates, .seen] { remove(file) }
     }

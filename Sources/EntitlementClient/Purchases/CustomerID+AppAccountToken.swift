@@ -10,4 +10,14 @@ extension CustomerID {
     var appAccountToken: UUID? {
         UUID(uuidString: text).flatMap { $0.uuidString.lowercased().isSame(as: text) ? $0 : nil }
     }
+
+    /// The customer whom an `appAccountToken` names; nil: it is no UUID, or names nobody.
+    init?(appAccountToken text: String) {
+        guard let id = UUID(uuidString: text)?.uuidString.lowercased(), !id.isSame(as: Self.nobody)
+        else { return nil }
+        self.init(id)
+    }
+
+    /// The UUID of all zeros (RFC 9562, section 5.9).
+    private static let nobody = "00000000-0000-0000-0000-000000000000"
 }

@@ -14,9 +14,9 @@ public struct PurchaseFlow: Sendable {
         case confirming
         /// The store's sheet is open.
         case inStore
-        /// The store's own library verified it, and it is being kept.
+        /// The store has answered: what its own library verified goes on.
         case verifying
-        /// The server is told.
+        /// It is kept, and the server is told.
         case recording
         /// It is bought: its features are open. `isRecorded`: the server knows; else it is told as
         /// soon as it is reached.
@@ -69,6 +69,8 @@ final class FlowLog: Sendable {
 
     private struct State {
         var steps: [PurchaseFlow.Step] = []
+        /// When the server said that it is recorded; nil: it has not.
+        var recordedAt: Instant?
         var listeners: [AsyncStream<PurchaseFlow.Step>.Continuation] = []
     }
 
@@ -105,18 +107,31 @@ final class FlowLog: Sendable {
         return stream
     }
 
+    /// Notes when the server said that it is recorded: the flow ends behind what that opens.
+    func noteRecorded(at instant: Instant) { state.withLock { $0.recordedAt = instant } }
+
     /// Milliseconds that the stages took, by the names under which the server sums them (row 10.3).
+    ///
+    /// What is not recorded has no time of recording.
     var stages: [(name: String, milliseconds: Int64)] {
-        let steps = state.withLock { $0.steps }
+        let (steps, recordedAt) = state.withLock { ($0.steps, $0.recordedAt) }
         return zip(steps, steps.dropFirst()).compactMap { step, next in
+            let end = step.state == .recording ? recordedAt : next.at
+            guard let name = step.state.stage, let end else { return nil }
             // Fits: two instants of one purchase; a clock that was set meanwhile gives nothing.
-            let milliseconds = max(0, next.at.milliseconds &- step.at.milliseconds)
-            switch step.state {
-            case .inStore: return ("store", milliseconds)
-            case .verifying: return ("verification", milliseconds)
-            case .recording: return ("recording", milliseconds)
-            default: return nil
-            }
+            return (name, max(0, end.milliseconds &- step.at.milliseconds))
+        }
+    }
+}
+
+extension PurchaseFlow.State {
+    /// The name of the stage whose time is measured; nil: it is none.
+    fileprivate var stage: String? {
+        switch self {
+        case .inStore: "store"
+        case .verifying: "verification"
+        case .recording: "recording"
+        case .confirming, .done, .cancelled, .pending, .failed: nil
         }
     }
 }

@@ -57,6 +57,9 @@ public struct SoldProduct: Sendable, Hashable {
     public let name: String
     /// What it costs, as it is shown.
     public let price: String
+    /// When the store said so, where it does not say it now: it may cost something else by then (row 1.4); nil:
+    /// it was said just now.
+    public internal(set) var asOf: Instant?
 
     /// Names a product.
     public init(id: String, name: String, price: String) {

@@ -55,12 +55,7 @@ public struct SimulatedPurchases: PurchaseServicing {
         guard let sold = await ask(.get, "products")?["products"]?.array else {
             throw ServiceError(.networkError)
         }
-        return sold.compactMap { product in
-            guard let id = product["id"]?.string, ids.holds(id), let name = product["name"]?.string,
-                let price = product["price"]?.string
-            else { return nil }
-            return SoldProduct(id: id, name: name, price: price)
-        }
+        return sold.compactMap { SoldProduct(json: $0) }.filter { ids.holds($0.id) }
     }
 
     /// Asks the sheet, then the simulator; a customer whose id is a UUID in lower case is its

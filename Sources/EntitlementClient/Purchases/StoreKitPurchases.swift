@@ -104,7 +104,9 @@ public struct StoreKitPurchases: PurchaseServicing {
             // What was refunded ended then: it goes to the server, and opens nothing meanwhile.
             expiresAt: (transaction.revocationDate ?? transaction.expirationDate)
                 .flatMap(instant),
-            signed: result.jwsRepresentation
+            signed: result.jwsRepresentation,
+            account: transaction.appAccountToken
+                .flatMap { CustomerID(appAccountToken: $0.uuidString) }
         )
     }
 

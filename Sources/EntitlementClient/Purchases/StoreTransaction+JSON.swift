@@ -7,7 +7,7 @@ extension StoreTransaction {
         .members([
             "id": .string(id), "originalId": .string(originalID),
             "productId": .string(productID), "expiresAt": .instant(expiresAt),
-            "signed": .string(signed),
+            "signed": .string(signed), "appAccountToken": .optional(account?.text),
         ])
     }
 
@@ -21,7 +21,8 @@ extension StoreTransaction {
             originalID: originalID,
             productID: productID,
             expiresAt: json["expiresAt"]?.string.flatMap { Instant(rfc3339: $0) },
-            signed: signed
+            signed: signed,
+            account: json["appAccountToken"]?.string.flatMap { CustomerID(appAccountToken: $0) }
         )
     }
 }

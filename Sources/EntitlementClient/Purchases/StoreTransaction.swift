@@ -15,6 +15,8 @@ public struct StoreTransaction: Sendable, Hashable {
     public let expiresAt: Instant?
     /// What the store signed: a compact JWS.
     @Bytewise public private(set) var signed: String
+    /// Whom the app named when it was bought, by an `appAccountToken`; nil: nobody.
+    public let account: CustomerID?
 
     /// Names a transaction that the store verified.
     public init(
@@ -22,12 +24,14 @@ public struct StoreTransaction: Sendable, Hashable {
         originalID: String,
         productID: String,
         expiresAt: Instant?,
-        signed: String
+        signed: String,
+        account: CustomerID? = nil
     ) {
         self.id = id
         self.originalID = originalID
         self.productID = productID
         self.expiresAt = expiresAt
         self.signed = signed
+        self.account = account
     }
 }

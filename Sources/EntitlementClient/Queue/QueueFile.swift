@@ -50,7 +50,8 @@ struct QueueFile: Sendable {
         Hexadecimal.encode(Array(SHA256.hash(data: text).prefix(digestByteCount)))
     }
 
-    private static func json(_ line: ArraySlice<UInt8>) -> JSONValue? {
+    /// What a line says, without its end; nil: it is torn, damaged or none.
+    static func json(_ line: ArraySlice<UInt8>) -> JSONValue? {
         let head = digestByteCount * 2
         guard line.count > head else { return nil }
         let text = Array(line.dropFirst(head + 1))

@@ -18,6 +18,8 @@ struct QueuedCall: Sendable, Hashable {
     var verifiedAt: Instant
     /// The log's size behind it; nil: it is not recorded.
     var size: UInt64?
+    /// When the server said that it is recorded, in this run of the program; nil: it has not.
+    var recordedAt: Instant?
     /// Whether each transaction was finished (row ES5).
     var isFinished = false
     /// Why it can never succeed; nil: it may.
@@ -144,6 +146,14 @@ extension QueuedCall {
         case .flow: Self.flowPath(in: environment)
         case .use: "usage?environment=" + environment.name
         }
+    }
+
+    /// What is told of every flow: what happened, and which it is.
+    static func flowBody(_ type: String, _ id: String) -> [JSONMember] {
+        [
+            JSONMember("type", .string(type)), JSONMember("flowId", .string(id)),
+            JSONMember("platform", .string(Source.appStore)),
+        ]
     }
 
     /// Where flows are told.

@@ -92,13 +92,15 @@ extension SyncQueue {
     /// Notes that the server has recorded a call, then tells the store (row ES5).
     private func record(_ call: QueuedCall, _ response: ClientResponse) async {
         var call = call
-        call.phase = .recorded
+        (call.phase, call.recordedAt) = (.recorded, time.now())
         // Behind a semicolon a machine among several says of which history it is.
         call.size = response.headers["ledger-sequence"].flatMap { UInt64($0.prefix { $0 != ";" }) }
         if case .flow = call.task { return remove(call) }
         var later: [StoreTransaction] = []
         if case .restore(let all) = call.task { later = note(response, of: all, in: &call) }
         if call.use != nil { call.endsAt = response.leaseEnd }
+        // Before it is noted: a program that is killed in between tells it under the same key.
+        tellRestored(call)
         update(call)
         // What is refused for now only is handed in by itself.
         if let owner = call.customer { for one in later { add(.claim(one), for: owner) } }
@@ -130,6 +132,17 @@ extension SyncQueue {
         }
         restored[call.id] = transactions.count - call.refusedItems.count
         return later
+    }
+
+    /// Tells that a restore recorded something, or met what was recorded (row 10.1), under a key of its own: it
+    /// counts once, however often a server that lost it is handed it again.
+    private func tellRestored(_ call: QueuedCall) {
+        let key = call.id + "-restored"
+        guard let owner = call.customer, let count = restored[call.id], count > 0,
+            !calls.contains(where: { $0.id.isSame(as: key) })
+        else { return }
+        let body = JSONValue.object(QueuedCall.flowBody("restored", call.id))
+        add(.flow(body, id: call.id), for: owner, key: key)
     }
 
     private func finish(_ call: QueuedCall) async {

@@ -71,8 +71,14 @@ actor SyncQueue {
     /// has seen them (row 3.4).
     ///
     /// Of each transaction the newest verification counts alone, of two at once the last one: what was
-    /// refunded opens no longer what it did when it was bought.
-    func provisional(beside others: [VerifiedTransaction] = []) -> [ProvisionalAccess] {
+    /// refunded opens no longer what it did when it was bought. What is another customer's by what is `known`
+    /// opens nothing before the server has recorded it: whether it may be claimed the server says; nil: nothing is
+    /// known.
+    func provisional(
+        beside others: [VerifiedTransaction] = [],
+        knowing known: CustomerEntitlements? = nil
+    ) -> [ProvisionalAccess] {
+        let known = known ?? CustomerEntitlements(unknown: customer)
         let own = calls.filter { $0.phase != .refused }.flatMap { call in
             call.transactions.map { VerifiedTransaction(transaction: $0, at: call.verifiedAt) }
         }
@@ -87,7 +93,13 @@ actor SyncQueue {
                 newest.append(verified)
             }
         }
-        return newest.map { ProvisionalAccess($0.transaction, verifiedAt: $0.at) }
+        let granted = Set(
+            texts: calls.filter { $0.phase == .recorded }.flatMap(\.transactions).map(\.id)
+        )
+        return newest.filter {
+            granted.contains(Name($0.transaction.id)) || !known.isAnothers($0.transaction)
+        }
+        .map { ProvisionalAccess($0.transaction, verifiedAt: $0.at) }
     }
 
     /// Uses that an answer of the server may not have seen.
@@ -107,6 +119,11 @@ actor SyncQueue {
 
     /// The log's size behind what was recorded last; nil: nothing waits to be seen.
     var recordedSize: UInt64? { calls.compactMap(\.size).max() }
+
+    /// When the server said that a call is recorded; nil: it has not in this run of the program, or the call is gone.
+    func recordedAt(_ id: String) -> Instant? {
+        calls.first { $0.id.isSame(as: id) }?.recordedAt
+    }
 
     /// The calls that the server has recorded.
     var recorded: Set<Name> { Set(texts: calls.filter { $0.phase == .recorded }.map(\.id)) }

@@ -1,4 +1,5 @@
 import Encodings
+import Entitlements
 import LedgerAPI
 
 /// Why a call has no answer that counts, and what to do about it.
@@ -23,9 +24,6 @@ struct CallFault: Error, Sendable, Hashable {
     /// Nobody was reached.
     static let unreached = CallFault(error: ServiceError(.networkError), verdict: .later(nil))
 
-    /// The longest wait that a server is believed.
-    private static let longestWait: Int64 = 86_400_000
-
     init(error: ServiceError, verdict: Verdict) {
         self.error = error
         self.verdict = verdict
@@ -34,8 +32,9 @@ struct CallFault: Error, Sendable, Hashable {
     /// Reads an answer that is no success.
     ///
     /// Only a problem document of the server gives a call up: a page of something in between, such as
-    /// a proxy or a hotel's login, says nothing of it.
-    init(_ response: ClientResponse) {
+    /// a proxy or a hotel's login, says nothing of it. `now`: when it came.
+    init(_ response: ClientResponse, at now: Instant) {
+        let wait = response.headers["retry-after"].flatMap { RetryAfter.milliseconds($0, at: now) }
         // What is no JSON is no problem document.
         let json = try? JSONValue(parsing: response.body)
         // A problem of a newer server may have parts that are not read here.
@@ -44,7 +43,7 @@ struct CallFault: Error, Sendable, Hashable {
         guard let error, let isRetryable = json?["retryable"]?.bool else {
             self.init(
                 error: ServiceError(.networkError, reason: .busy),
-                verdict: .later(Self.wait(response))
+                verdict: .later(wait)
             )
             return
         }
@@ -52,25 +51,19 @@ struct CallFault: Error, Sendable, Hashable {
         let verdict: Verdict =
             switch (response.status, code.flatMap { ProblemCode(rawValue: $0) }) {
             // Another server takes it, or this one later.
-            case (403, .readOnly): .later(Self.wait(response))
+            case (403, .readOnly): .later(wait)
             // Whoever asks: what a newer server says besides is of the token, so that nothing is given up.
             case (403, .notAllowed), (403, .notPermitted): .never
             case (401, _), (403, _): .tokenRefused
+            // Of a head that cannot be read, or is too large, the token is what the app put there.
+            case (400, .invalidRequest), (431, _): .tokenRefused
             // What is another's, and a path that there is not, are answered alike: neither says anything of what is
             // handed in.
             case (404, .notFound), (405, .methodNotAllowed): .tokenRefused
             case (400..<500, _) where !isRetryable: .never
-            default: .later(Self.wait(response))
+            default: .later(wait)
             }
         self.init(error: error, verdict: verdict)
         self.code = code
-    }
-
-    /// `Retry-After` in seconds, as milliseconds; nil: it is not said.
-    private static func wait(_ response: ClientResponse) -> Int64? {
-        guard let seconds = response.headers["retry-after"].flatMap({ Int64($0) }), seconds >= 0
-        else { return nil }
-        // Fits: held to a day first.
-        return min(seconds, longestWait / 1000) * 1000
     }
 }

@@ -7,6 +7,7 @@ struct ServerConnection: Sendable {
     /// Where it is, without a slash at its end.
     let url: String
     let transport: ClientTransport
+    private let time: ClientTime
     private let tokens: TokenSource
 
     /// `token`: gives the customer's token, from the app's own backend.
@@ -18,6 +19,7 @@ struct ServerConnection: Sendable {
     ) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.transport = transport
+        self.time = time
         tokens = TokenSource(time, token)
     }
 
@@ -73,7 +75,9 @@ struct ServerConnection: Sendable {
         guard let response = await transport(request),
             response.body.count <= ClientResponse.byteLimit
         else { return .failure(.unreached) }
-        guard (200..<300).contains(response.status) else { return .failure(CallFault(response)) }
+        guard (200..<300).contains(response.status) else {
+            return .failure(CallFault(response, at: time.now()))
+        }
         return .success(response)
     }
 }

@@ -1,7 +1,6 @@
 package import Entitlements
 import LMDBStorage
 package import LedgerAPI
-import Stores
 
 /// What became of one attempt to deliver.
 package struct DeliveryAttempt: Sendable {

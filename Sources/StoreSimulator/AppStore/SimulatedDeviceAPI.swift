@@ -258,6 +258,7 @@ extension SimulatedDeviceAPI {
             "productId": payload["productId"] ?? .null,
             "expiresAt": .instant(end.map { Instant(milliseconds: $0) }),
             "signed": .string(String(decoding: jws, as: UTF8.self)),
+            "appAccountToken": payload["appAccountToken"] ?? .null,
         ])
     }
 

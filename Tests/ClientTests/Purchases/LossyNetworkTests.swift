@@ -61,7 +61,13 @@ struct `A purchase over a bad network` {
             let service = setup.service()
             await service.start()
             let flow = await service.purchase("pro.month") { true }
-            guard case .done(let isRecorded) = await flow.end() else { continue }
+            let end = await flow.end()
+            // The store sells each time: whatever the network says, that is no failure.
+            guard case .done(let isRecorded) = end else {
+                Issue.record("seed \(seed): \(end)")
+                await service.stop()
+                continue
+            }
             #expect(service.gate.isOpen("export"), "seed \(seed): at once")
             if !isRecorded { provisional += 1 }
             for day in 1...4 as ClosedRange<Int64> where await !service.queue.calls.isEmpty {

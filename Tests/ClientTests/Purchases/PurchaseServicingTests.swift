@@ -156,6 +156,30 @@ struct `A store of a device` {
         #expect(body["appAccountToken"]?.string == (isTold ? customer.text : nil))
     }
 
+    // Stores, rule 7
+    @Test func `says whose a purchase is`() async throws {
+        let store = SimulatedPurchases(
+            url: "http://simulator.test",
+            account: "alice",
+            transport: try Self.device()
+        )
+        let customer: CustomerID = "5b3f9a52-6c0e-4c5e-9a5e-0d4c2a7f1b90"
+        guard case .success(let bought) = await store.purchase("pro.month", for: customer) else {
+            Issue.record("it is sold")
+            return
+        }
+        #expect(bought.account == customer)
+        #expect(try await store.currentEntitlements().map(\.account) == [customer])
+        // The control: whose id is no UUID is not named.
+        let other = SimulatedPurchases(
+            url: "http://simulator.test",
+            account: "bob",
+            transport: try Self.device()
+        )
+        _ = await other.purchase("pro.month", for: "bob-1")
+        #expect(try await other.currentEntitlements().map(\.account) == [nil])
+    }
+
     // The control of the suite itself.
     @Test(arguments: [true, false])
     func `that breaks a promise is found by its name`(isSimulated: Bool) async throws {

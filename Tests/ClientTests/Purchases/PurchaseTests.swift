@@ -96,14 +96,7 @@ struct `A purchase` {
     ) async throws {
         let setup = ServiceSetup()
         let end = noon.plus(days: 30)
-        let purchase = """
-            {"purchase":"app_store/1","productId":"pro.month","productKind":"auto_renewable",
-             "status":"active","expiresAt":"\(end)","isVerified":true,"isSynced":false,"syncedAt":null,
-             "willRenew":null,"nextProductId":null}
-            """
-        let claims = SnapshotAuthority.claims(until: end)
-            .replacing(#""purchases":[]"#, with: #""purchases":[\#(purchase)]"#)
-        let text = try setup.server.authority.sign(claims)
+        let text = try setup.server.authority.sign(SnapshotAuthority.owningClaims(until: end))
         setup.server.answer("/snapshot", ClientResponse(status: 200, body: Array(text.utf8)))
         let first = setup.service()
         #expect(await first.start() == .refreshed(noon))

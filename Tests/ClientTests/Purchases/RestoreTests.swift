@@ -97,6 +97,26 @@ struct `A restore on a device` {
         await service.stop()
     }
 
+    // row 10.1
+    @Test func `is told once the server has recorded it, also where it waited`() async throws {
+        let setup = ServiceSetup()
+        setup.shop.tell(.verified(sampleTransaction()))
+        await setup.shop.finish(sampleTransaction())
+        let service = setup.service()
+        await service.start()
+        #expect(try await service.restore() == .restored(1))
+        #expect(setup.flowTypes == ["restored"])
+        setup.server.isAway = true
+        #expect(try await service.restore() == .waiting(1))
+        #expect(setup.flowTypes == ["restored"], "the control: it is not recorded yet")
+        setup.server.isAway = false
+        await service.retry()
+        #expect(setup.flowTypes == ["restored", "restored"])
+        let ids = setup.server.flows.compactMap { $0["flowId"]?.string }
+        #expect(Set(texts: ids).count == 2)
+        await service.stop()
+    }
+
     // row CL5: what was to be handed in is gone with whoever signed out, also for whoever comes back
     @Test(arguments: [false, true])
     func `during which somebody signs out says that it was cancelled`(
@@ -163,6 +183,7 @@ struct `A restore on a device` {
         )
         if isOfOne {
             #expect(try await service.restore() == .restored(0))
+            #expect(setup.flowTypes == [], "nothing was restored")
         } else {
             await #expect(throws: ServiceError.self) { try await service.restore() }
         }

@@ -165,6 +165,87 @@ struct `Signing in` {
         #expect(await service.listener == nil)
     }
 
+    private static let alice: CustomerID = "5b3f9a52-6c0e-4c5e-9a5e-0d4c2a7f1b90"
+    private static let bob: CustomerID = "0d4c2a7f-1b90-4c5e-9a5e-5b3f9a526c0e"
+
+    // rows CL5, CL2, 3.4: whoever bought it signed out before it was handed in
+    @Test func `leaves what names another customer for them`() async throws {
+        var setup = ServiceSetup()
+        setup.customer = Self.bob
+        setup.server.isAway = true
+        setup.shop.tell(.verified(sampleTransaction(account: Self.alice)))
+        let service = setup.service()
+        await service.start()
+        #expect(!service.gate.isOpen("export"))
+        // The control, which comes behind it: their own is taken, and open.
+        setup.shop.tell(.verified(sampleTransaction("2", account: Self.bob)))
+        #expect(await eventually { await !service.queue.calls.isEmpty })
+        #expect(await service.queue.calls.flatMap(\.transactions).map(\.id) == ["2"])
+        #expect(await eventually { service.gate.decision("export").source == .provisional })
+        // It was tried, and waits: the server hears of it no more before the switch.
+        #expect(await eventually { await service.queue.calls.contains { $0.attempts > 0 } })
+        #expect(setup.shop.finished.isEmpty)
+        setup.server.isAway = false
+        await service.switchCustomer(to: Self.alice)
+        #expect(await eventually { setup.shop.finished.map(\.id) == ["1"] })
+        #expect(setup.server.recorded.keys.map(\.text) == ["signed-1"])
+        await service.stop()
+    }
+
+    // row CL2: what they ask for themselves the server decides, by its policy
+    @Test func `restores what names another customer, and opens it once the server does`()
+        async throws
+    {
+        var setup = ServiceSetup()
+        setup.customer = Self.bob
+        setup.server.isAway = true
+        setup.shop.tell(.verified(sampleTransaction(account: Self.alice)))
+        let service = setup.service()
+        await service.start()
+        #expect(try await service.restore() == .waiting(1))
+        #expect(!service.gate.isOpen("export"))
+        setup.server.isAway = false
+        await service.retry()
+        #expect(service.gate.decision("export").source == .server)
+        await service.stop()
+    }
+
+    // C1: a purchase that was transferred still names whom it was bought for; the store may tell of it before the
+    // server is asked
+    @Test(arguments: [false, true])
+    func `hands in what the server says is theirs, whomever it names`(
+        _ isToldBefore: Bool
+    ) async throws {
+        var setup = ServiceSetup()
+        setup.customer = Self.bob
+        let text = try setup.server.authority.sign(SnapshotAuthority.owningClaims(of: Self.bob))
+        setup.server.answer("/snapshot", ClientResponse(status: 200, body: Array(text.utf8)))
+        let told = TransactionUpdate.verified(sampleTransaction(account: Self.alice))
+        if isToldBefore { setup.shop.tell(told) }
+        let service = setup.service()
+        #expect(await service.start() == .refreshed(noon))
+        if !isToldBefore { setup.shop.tell(told) }
+        #expect(await eventually { setup.shop.finished.map(\.id) == ["1"] })
+        await service.stop()
+    }
+
+    // A token is a UUID in whatever case; to whose id is none it tells nothing.
+    @Test(
+        arguments: [
+            (bob, "0D4C2A7F-1B90-4C5E-9A5E-5B3F9A526C0E", false), ("bob", alice, false),
+            (bob, "alice", false), (bob, alice, true),
+        ] as [(CustomerID, CustomerID, Bool)]
+    )
+    func `takes for another's what names another account`(
+        _ customer: CustomerID,
+        _ account: CustomerID,
+        _ isAnothers: Bool
+    ) {
+        let known = CustomerEntitlements(unknown: customer)
+        #expect(known.isAnothers(sampleTransaction(account: account)) == isAnothers)
+        #expect(!known.isAnothers(sampleTransaction()))
+    }
+
     // What a listener or a flow of the last one still brings is none of the next one's.
     @Test func `keeps out what comes late of another`() async throws {
         let setup = ServiceSetup()

@@ -12,6 +12,7 @@ final class MemoryStorage: CacheStorage {
         var fault: ServiceError?
         var writes = 0
         var removed: [CacheFile] = []
+        var beforeWrite: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -22,6 +23,12 @@ final class MemoryStorage: CacheStorage {
     var fault: ServiceError? {
         get { state.withLock { $0.fault } }
         set { state.withLock { $0.fault = newValue } }
+    }
+
+    /// Called before something is written; nil: nothing is.
+    var beforeWrite: (@Sendable () -> Void)? {
+        get { state.withLock { $0.beforeWrite } }
+        set { state.withLock { $0.beforeWrite = newValue } }
     }
 
     /// What was removed, in its order.
@@ -46,6 +53,7 @@ final class MemoryStorage: CacheStorage {
 
     func write(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError) {
         if let fault { throw fault }
+        beforeWrite?()
         state.withLock {
             $0.files[file] = bytes
             $0.writes += 1
@@ -54,6 +62,7 @@ final class MemoryStorage: CacheStorage {
 
     func append(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError) {
         if let fault { throw fault }
+        beforeWrite?()
         state.withLock {
             $0.files[file, default: []] += bytes
             $0.writes += 1

@@ -94,6 +94,20 @@ struct SnapshotAuthority: Sendable {
             """
     }
 
+    /// Claims of a customer who owns the purchase `app_store/1` until an instant.
+    static func owningClaims(
+        of customer: CustomerID = customer,
+        until end: Instant = noon.plus(days: 30)
+    ) -> String {
+        let purchase = """
+            {"purchase":"app_store/1","productId":"pro.month","productKind":"auto_renewable",
+             "status":"active","expiresAt":"\(end)","isVerified":true,"isSynced":false,"syncedAt":null,
+             "willRenew":null,"nextProductId":null}
+            """
+        return claims(of: customer, until: end)
+            .replacing(#""purchases":[]"#, with: #""purchases":[\#(purchase)]"#)
+    }
+
     /// What a verified snapshot says.
     func entitlements(
         at instant: Instant = noon,
@@ -122,7 +136,8 @@ func sampleGates() throws -> GateMap {
 /// A month that the store verified.
 func sampleTransaction(
     _ id: String = "1",
-    expiresAt: Instant? = noon.plus(days: 30)
+    expiresAt: Instant? = noon.plus(days: 30),
+    account: CustomerID? = nil
 )
     -> StoreTransaction
 {
@@ -131,6 +146,7 @@ func sampleTransaction(
         originalID: id,
         productID: "pro.month",
         expiresAt: expiresAt,
-        signed: "signed-\(id)"
+        signed: "signed-\(id)",
+        account: account
     )
 }

@@ -1,5 +1,4 @@
 import Encodings
-package import Entitlements
 
 /// How long somebody asks us to wait: `Retry-After` in each form that is sent.
 package enum RetryAfter {
@@ -10,7 +9,7 @@ package enum RetryAfter {
     package static func milliseconds(_ text: String, at now: Instant) -> Int64? {
         if let number = Int64(text) {
             guard number >= 0 else { return nil }
-            // Nobody asks to wait for thirty years.
+            // Nobody asks to wait for thirty thousand years.
             // Fits: less than a million million.
             if number < leastInstant { return min(number * 1000, limit) }
             return wait(until: number, at: now)
@@ -40,5 +39,5 @@ package enum RetryAfter {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static let leastInstant: Int64 = 1_000_000_000
+    private static let leastInstant = Instant.earliest.milliseconds
 }

@@ -72,7 +72,7 @@ extension LedgerServer {
         var http = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 ConnectionPlace(service.connections), RequestDeadline(options.deadlines),
-                PipelinedRequests(),
+                PipelinedRequests(), UnreadableRequests(service),
             ],
             idleTimeout: options.deadlines.idle
         )

@@ -24,7 +24,8 @@ extension ProblemCode {
         case .forbidden: ServiceError(.forbidden)
         case .keyReused: ServiceError(.sentBefore)
         case .malformed, .missingField, .invalidValue, .outOfRange, .unknownField,
-            .unknownParameter, .invalidRequest, .tooLarge, .unsupportedMediaType, .invalidCatalog:
+            .unknownParameter, .invalidRequest, .tooLarge, .headTooLarge, .unsupportedMediaType,
+            .invalidCatalog:
             ServiceError(.decodingError)
         case .storage, .storageFull: ServiceError(.databaseError)
         case .rateLimited: ServiceError(.tooManyRequests)

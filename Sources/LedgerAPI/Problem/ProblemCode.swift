@@ -11,6 +11,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unknownField = "unknown_field"
     case unknownParameter = "unknown_parameter"
     case tooLarge = "too_large"
+    case headTooLarge = "head_too_large"
     case unsupportedMediaType = "unsupported_media_type"
     case methodNotAllowed = "method_not_allowed"
     case notFound = "not_found"
@@ -105,6 +106,7 @@ extension ProblemCode {
             .futureDate, .disagreement:
             422
         case .rateLimited: 429
+        case .headTooLarge: 431
         case .internal, .storage: 500
         case .notConfigured, .storeUnavailable, .behind, .busy, .noLeader, .clockBehind,
             .clockAhead:
@@ -137,6 +139,7 @@ extension ProblemCode {
         case .unknownField: "A member is not known"
         case .unknownParameter: "A parameter is not known"
         case .tooLarge: "Too large"
+        case .headTooLarge: "The head of the request is too large"
         case .unsupportedMediaType: "The body is not JSON"
         case .methodNotAllowed: "The method is not allowed here"
         case .notFound: "Not found"

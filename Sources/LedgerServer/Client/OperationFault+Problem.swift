@@ -50,7 +50,7 @@ extension OperationFault {
         let exit: ExitStatus =
             switch status {
             case _ where problem.code == ProblemCode.notConfigured.rawValue: .misconfigured
-            case 400, 413, 415, 422: .badInput
+            case 400, 413, 415, 422, 431: .badInput
             case 401, 403: .notPermitted
             case 404, 409, 412: .conflict
             case 429, 503: .tryAgain

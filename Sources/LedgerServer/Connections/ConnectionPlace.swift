@@ -15,7 +15,7 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     private var openCount = 0
     /// The door of the connection that it is a stream of; nil: it is a connection.
     private var door: ConnectionDoor?
-    /// Whether the response under way is the last: what comes behind it is nobody's request.
+    /// Whether the last request that came is the last: what comes behind it is nobody's.
     private var isLast = false
 
     init(_ connections: Connections) { seat = ConnectionSeat(connections) }
@@ -72,7 +72,9 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
             // No tunnel is dug here, and whoever names two hosts means another with each (RFC 9112,
             // section 3.2).
             // A stream has no other request behind it.
-            isLast = door == nil && (head.method == .connect || !head.hasOneHost)
+            isLast =
+                door == nil
+                && (head.method == .connect || !head.hasOneHost || head.asksForUpgrade)
             seat.endWait()
             openCount += 1
             seat.waitForBody()
@@ -91,7 +93,7 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     ) {
         let part = unwrapOutboundIn(data)
         guard case .end = part else {
-            guard isLast, case .head(var head) = part else {
+            guard isLast, openCount == 1, case .head(var head) = part else {
                 return context.write(data, promise: promise)
             }
             head.headerFields[.connection] = "close"
@@ -102,7 +104,7 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
         // Until then it does not give way: the response would be cut.
         written.futureResult.whenSuccess {
             let (handler, context) = bound.value
-            if handler.isLast { return context.close(promise: nil) }
+            if handler.isLast, handler.openCount <= 1 { return context.close(promise: nil) }
             // What could not be read is answered without having been a request.
             handler.openCount = max(0, handler.openCount - 1)
             // A connection whose requests are all answered waits for the next.
@@ -115,4 +117,10 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
 extension HTTPRequest {
     /// Whether the head names its host once.
     var hasOneHost: Bool { authority != nil && headerFields[.furtherHost] == nil }
+
+    /// Whether the head asks for another protocol, which is not spoken here: the parser reads nothing behind it.
+    fileprivate var asksForUpgrade: Bool {
+        headerFields[.upgrade] != nil
+            && headerFields[.connection]?.lowercased().contains("upgrade") == true
+    }
 }

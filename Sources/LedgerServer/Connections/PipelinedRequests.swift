@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 
 /// Hands on a pipelined request only when the response before it is out.
@@ -18,6 +19,8 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether a request was handed on whose response is not out.
     private var isAnswering = false
     private var wantsToRead = false
+    /// Why what came behind the requests that wait cannot be read; nil: it can be.
+    private var fault: HTTPParserError?
     /// Whether the client has sent its last byte while requests wait.
     private var isEnded = false
 
@@ -36,6 +39,17 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
             isEnded = true
         } else {
             context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// What cannot be read has its turn behind the requests that wait, too.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !held.isEmpty else { return context.fireErrorCaught(error) }
+        switch error {
+        case let error as HTTPParserError: fault = error
+        // It is told of all that comes behind it.
+        case is ByteToMessageDecoderError: break
+        default: context.fireErrorCaught(error)
         }
     }
 
@@ -85,6 +99,10 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
         }
         context.fireChannelReadComplete()
         guard held.isEmpty else { return }
+        if let fault {
+            self.fault = nil
+            context.fireErrorCaught(fault)
+        }
         if isEnded {
             isEnded = false
             context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)

@@ -198,7 +198,8 @@ extension Route {
     /// Every problem that a call may meet.
     var allProblems: Set<ProblemCode> {
         var codes: Set<ProblemCode> = [
-            .invalidRequest, .unknownParameter, .rateLimited, .internal, .storage, .busy, .noLeader,
+            .invalidRequest, .headTooLarge, .unknownParameter, .rateLimited, .internal, .storage,
+            .busy, .noLeader,
         ]
         switch access {
         case .open, .visitor, .health: break

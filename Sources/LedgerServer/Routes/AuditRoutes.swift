@@ -167,7 +167,9 @@ extension RouteTable {
         }
         var answer = try await service.audit(scope, .asked)
         if let difference { answer.faults.append(difference) }
-        return Answer(answer)
+        // Of a damaged copy it cannot be read which history it is: its faults are to be told (Several machines).
+        guard service.cluster == nil || !answer.isCopyDamaged else { return Answer(answer) }
+        return Answer(answer).at(size: answer.treeSize)
     }
 }
 

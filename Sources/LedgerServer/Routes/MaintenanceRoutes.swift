@@ -121,7 +121,7 @@ extension RouteTable {
             try service.ledger.reports.rollUp(environment)
             return events
         }
-        return Answer(.members(["events": .integer(events)]))
+        return Answer(.members(["events": .integer(events)])).at(size: events)
     }
 
     @Sendable

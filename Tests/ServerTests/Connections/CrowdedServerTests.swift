@@ -154,15 +154,16 @@ struct `A crowded server` {
         }
     }
 
-    // RFC 9112, section 3.2; RFC 9110, section 9.3.6
+    // RFC 9112, section 3.2; RFC 9110, sections 7.8 and 9.3.6
     @Test(arguments: [
         ("GET /healthz HTTP/1.1\r\n\r\n", "400"),
         ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
         ("GET /healthz HTTP/1.1\r\nHost: a\r\nX: y\r\nhost: a\r\n\r\n", "400"),
         ("CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n", "404"),
         ("CONNECT /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "40"),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "200"),
     ])
-    func `answers no tunnel and no two hosts, and closes`(
+    func `answers no tunnel, no two hosts and in no other protocol, and closes`(
         _ request: String,
         _ status: String
     ) async throws {

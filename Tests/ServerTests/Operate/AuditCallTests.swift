@@ -24,8 +24,22 @@ struct `An audit over HTTP` {
             #expect(answer.status == 200)
             let told = try server.ledger.auditor.audit(scope)
             #expect(answer.body == AnswerText(told).description)
+            #expect(answer.headers[.ledgerSequence] == "2" && told.treeSize == 2)
             #expect(answer.json["ok"]?.bool == true)
             #expect(!answer.body.contains("alice"))
+        }
+    }
+
+    @Test func `is beside views that are written anew up to where it says`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let answer = try await server.send(
+                .post,
+                "/v1/rebuild",
+                credential: server.keys[.admin]
+            )
+            #expect(answer.status == 200 && answer.json["events"] == .integer(1))
+            #expect(answer.headers[.ledgerSequence] == "1")
         }
     }
 

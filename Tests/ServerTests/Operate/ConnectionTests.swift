@@ -1,6 +1,7 @@
 import Encodings
 import Foundation
 import HTTPTypes
+import LedgerAPI
 import NIOCore
 import Testing
 
@@ -70,6 +71,23 @@ struct `A connection` {
     }
 
     private static let attemptCount = 10
+
+    /// Looks at what came of what cannot be read: one problem document that repeats nothing of it, the last on
+    /// its connection; its members.
+    @discardableResult
+    private static func expectProblem(_ code: ProblemCode, in text: String) throws -> JSONValue {
+        let parts = text.components(separatedBy: "\r\n\r\n")
+        #expect(parts.count == 2 && parts[0].hasPrefix("HTTP/1.1 \(code.status)"), "\(text)")
+        let head = parts[0].lowercased()
+        for field in ["connection: close", "content-type: application/problem+json", "date: "] {
+            #expect(head.contains(field), "\(text)")
+        }
+        let problem = try JSONValue(parsing: Array((parts.last ?? "").utf8))
+        #expect(problem["code"] == .string(code.rawValue), "\(text)")
+        #expect(problem["retryable"] == .bool(false))
+        #expect(!text.contains("healthz"))
+        return problem
+    }
 
     @Test func `whose head drips is cut`() async throws {
         try await TestServer.with(Self.setup()) { server in
@@ -190,10 +208,9 @@ struct `A connection` {
             let head = try Self.head(server, length: 0)
             bad.write(head.replacing("Content-Length: 0", with: "Transfer-Encoding: chunked"))
             bad.write("fffffffffffffffff\r\n")
-            try await bad.wait(for: "\r\n\r\n")
-            #expect(bad.text.hasPrefix("HTTP/1.1 400"), "\(bad.text)")
+            try await bad.wait(for: "no such text")
+            try Self.expectProblem(.invalidRequest, in: bad.text)
             try await Self.expectAlive(server)
-            bad.close()
         }
     }
 
@@ -210,21 +227,74 @@ struct `A connection` {
         }
     }
 
-    @Test(arguments: [
-        String(repeating: "x", count: 17 << 10),
-        (0...100).map { "a\r\nX-\($0): b" }.joined(), "a\u{0}b", "a\r\nContent-Length: -1",
-        "a\r\nContent-Length: 1\r\nContent-Length: 2", "a\r\n no name",
-        "a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3",
-    ])
-    func `with a head of another form is refused`(_ field: String) async throws {
+    @Test(
+        arguments: [
+            (String(repeating: "x", count: 17 << 10), .headTooLarge),
+            ((0...100).map { "a\r\nX-\($0): b" }.joined(), .headTooLarge),
+            ("a\u{0}b", .invalidRequest), ("a\r\nContent-Length: -1", .invalidRequest),
+            ("a\r\nContent-Length: 1\r\nContent-Length: 2", .invalidRequest),
+            ("a\r\n no name", .invalidRequest),
+            ("a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3", .invalidRequest),
+        ] as [(String, ProblemCode)]
+    )
+    func `with a head of another form is refused`(
+        _ field: String,
+        _ code: ProblemCode
+    ) async throws {
         try await TestServer.with(Self.patient) { server in
             let bad = try await RawConnection(to: server)
             bad.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-More: \(field)\r\n\r\n")
-            try await bad.wait(for: "\r\n\r\n")
-            #expect(bad.text.hasPrefix("HTTP/1.1 400"), "\(bad.text)")
+            try await bad.wait(for: "no such text")
+            let problem = try Self.expectProblem(code, in: bad.text)
+            let id = try #require(problem["requestId"]?.string)
+            #expect(bad.text.contains("Request-Id: \(id)\r\n"))
+            #expect(server.log.all.contains { $0.contains(#""requestId":"\#(id)""#) })
             // Control: the server lives.
             try await Self.expectAlive(server)
-            bad.close()
+        }
+    }
+
+    @Test(arguments: [
+        "BREW /healthz HTTP/1.1\r\nHost: a\r\n\r\n", "GET /healthz HTTP/9.9\r\nHost: a\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}", "GET /healthz HTT",
+    ])
+    func `with what is no request is told so`(_ text: String) async throws {
+        try await TestServer.with(Self.patient) { server in
+            let bad = try await RawConnection(to: server)
+            bad.write(text)
+            bad.end()
+            try await bad.wait(for: "no such text")
+            try Self.expectProblem(.invalidRequest, in: bad.text)
+        }
+    }
+
+    // What is asked before is answered before, and each request once: also one whose body nobody waits for.
+    @Test(
+        arguments: [
+            (health + health + health + "BREW / HTTP/1.1\r\n\r\n", ["200", "200", "200", "400"]),
+            (
+                health + "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                ["200", "404"]
+            ),
+            ("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n\r\nBREW", ["200"]),
+            (
+                health
+                    + "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+                ["200", "200"]
+            ),
+        ] as [(String, [String])]
+    )
+    func `with what is no request behind others has each of them answered`(
+        _ text: String,
+        _ statuses: [String]
+    ) async throws {
+        try await TestServer.with(Self.patient) { server in
+            let bad = try await RawConnection(to: server)
+            bad.write(text)
+            try await bad.wait(for: "no such text")
+            let answers = bad.text.components(separatedBy: "HTTP/1.1 ").dropFirst()
+            #expect(answers.map { String($0.prefix(3)) } == statuses, "\(bad.text)")
+            if statuses.last == "400" { #expect(bad.text.contains(#""code":"invalid_request""#)) }
         }
     }
 

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import HTTPTypes
 import LedgerAPI
 import LedgerOperations
 import Testing
@@ -46,6 +47,7 @@ struct `A comparison over HTTP` {
             let path = "/v1/comparison?at=\(Self.at)"
             let answer = try await server.post(path, question, as: .admin)
             #expect(answer.status == 200, "\(answer.body)")
+            #expect(answer.headers[.ledgerSequence] == "4")
             let seen = try side.see(customers)
             #expect(answer.body == AnswerText(ComparisonView(customers: seen)).description)
             #expect(

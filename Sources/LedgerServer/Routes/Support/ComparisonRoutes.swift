@@ -91,11 +91,12 @@ extension RouteTable {
                 throw Problem(.invalidValue, "expected ids", path: "customers[\(index)].names")
             }
         }
-        return Answer(
-            try await service.blocking {
-                ComparisonView(customers: try side.see(question.customers))
-            }
-        )
+        let (view, size) = try await service.blocking {
+            // Before the answer: it is made from no less than the header says.
+            let size = try service.ledger.questions.size()
+            return (ComparisonView(customers: try side.see(question.customers)), size)
+        }
+        return Answer(view).at(size: size)
     }
 }
 

@@ -22,6 +22,8 @@ public struct EventFilter: Sendable {
     public var times: Interval?
     /// Only what it shows, as it shows it.
     var view = CustomerView.everything
+    /// The size of the prefix that tells whose an event is, beyond the sequences; nil: as they end.
+    var knownTo: UInt64?
 
     /// Makes a filter of everything in a range of sequences.
     public init(sequences: Range<UInt64>) {
@@ -116,11 +118,13 @@ extension Questions {
     /// A filter that ends where the log does, and the sequences of its customer's or purchase's events,
     /// ascending, nil for all; nil: it lets nothing through.
     private func range(of filter: EventFilter) throws -> (EventFilter, own: [UInt64]?)? {
-        let end = min(filter.sequences.upperBound, try log.end().size)
+        let size = try log.end().size
+        let end = min(filter.sequences.upperBound, size)
         guard filter.sequences.lowerBound < end else { return nil }
         var within = filter
         within.sequences = filter.sequences.lowerBound..<end
-        return (within, try sequences(filter, below: end))
+        let known = max(end, min(filter.knownTo ?? end, size))
+        return (within, try sequences(filter, below: known))
     }
 
     private func records(
@@ -137,7 +141,7 @@ extension Questions {
             try log.scan(from: range.lowerBound, upTo: range.upperBound) { try lend($1) }
             return
         }
-        for sequence in own where sequence >= filter.sequences.lowerBound {
+        for sequence in own where filter.sequences.contains(sequence) {
             var goesOn = true
             try log.readRecords([sequence]) { goesOn = try lend($1) }
             if !goesOn { return }

@@ -55,6 +55,8 @@ extension Questions {
             let lower = upper - min(step, upper - start)
             var bounded = filter
             bounded.sequences = lower..<upper
+            // Whose it is a later event may tell, such as the claim of a purchase.
+            bounded.knownTo = size
             var found: [UInt64] = []
             try headers(bounded) { found.append($0.sequence) }
             for sequence in found.reversed() {

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import Presentation
 
 /// One request, read and admitted: what a route's handler works with.
 struct Call: Sendable {

@@ -4,6 +4,7 @@ import Hummingbird
 import LedgerAPI
 import Logging
 import NIOCore
+import Presentation
 
 /// Answers requests: finds the route, admits the caller, reads the body, asks the handler, and
 /// makes of every refusal and fault a problem document.
@@ -96,7 +97,7 @@ struct LedgerResponder: HTTPResponder {
             return answer
         }
         let page = PagePath(request.uri.path, query: request.uri.query)
-        exchange.format = page?.format ?? .html
+        (exchange.format, exchange.chosen) = (page?.format ?? .html, page?.language)
         let (target, path) = try route(
             request.method,
             page?.path ?? request.uri.path,
@@ -236,6 +237,8 @@ struct Exchange {
     var session: PageSessions.Session?
     /// The form in which a page is asked for.
     var format = PageFormat.html
+    /// The language that a page's query chooses; nil: none.
+    var chosen: Language?
     var problem: Problem?
     /// Headers of every answer to it, such as rate limits.
     var headers = HTTPFields()
@@ -264,7 +267,9 @@ struct Exchange {
     var operation: String { target?.route.operation ?? "none" }
 
     /// The language that the caller reads.
-    var language: Language { Language(acceptLanguage: requestHeaders[.acceptLanguage]) }
+    var language: Language {
+        chosen ?? Language(acceptLanguage: requestHeaders[.acceptLanguage])
+    }
 }
 
 extension HTTPRequest.Method {

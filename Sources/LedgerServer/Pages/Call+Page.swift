@@ -57,10 +57,7 @@ extension Call {
         var parts = added
         let carried = carried(kept)
         if !carried.isEmpty { parts.append(carried) }
-        // A name that ends as a form does is meant as it stands.
-        let isAmbiguous = PageFormat.allCases.contains { path.hasSuffix(".\($0.rawValue)") }
-        if isAmbiguous { parts.append("format=html") }
-        return path + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+        return PageFormat.address(path, parts)
     }
 
     /// The frame of a page for whoever is signed in.

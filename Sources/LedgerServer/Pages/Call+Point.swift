@@ -84,7 +84,12 @@ extension Call {
             case .explanation(let feature): return link(base + ["explain", feature], pairs)
             case .change(let sequence):
                 return link(base + ["diff"], [(.event, String(sequence))] + pairs)
-            case .event(let sequence): return link(["events", String(sequence)])
+            case .event(let sequence):
+                // Support sees an event as one of the customer's whom it names.
+                return link(["events", String(sequence)], readsAll ? [] : [(.customer, id)])
+            case .catalog(let sequence):
+                // It is no customer's event: to support the catalog's page shows it.
+                return readsAll ? link(["events", String(sequence)]) : link(["catalog"])
             case .form(let form): return link(base + [form.rawValue])
             case .difference(let from, let to):
                 return link(base + ["diff"], differencePairs(from, to))

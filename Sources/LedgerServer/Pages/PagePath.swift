@@ -1,17 +1,5 @@
-import Entitlements
 import LedgerAPI
-
-/// A form in which a page can be had.
-enum PageFormat: String, CaseIterable, Sendable {
-    /// The page.
-    case html
-    /// What it was made from, as one document.
-    case json
-    /// Its list, as a table.
-    case csv
-    /// Its list, one document a line.
-    case ndjson
-}
+import Presentation
 
 /// A path under which pages stand: its end may say in which form.
 ///
@@ -21,11 +9,17 @@ struct PagePath {
     /// The path without its form.
     let path: String
     let format: PageFormat
+    /// The language that the query chooses; nil: none of ours.
+    let language: Language?
 
     /// Reads a path and the query behind it, as they were sent; nil: no pages stand there.
     init?(_ path: String, query: String?) {
         guard Self.places.contains(where: path.hasPrefix) else { return nil }
-        let isExact = query?.split(separator: "&").contains("format=html") ?? false
+        let pairs = query?.split(separator: "&") ?? []
+        language = Language.allCases.first { language in
+            pairs.contains { $0 == "lang=" + language.rawValue }
+        }
+        let isExact = pairs.contains { $0 == PageFormat.exact }
         let format = PageFormat.allCases.dropFirst().first { path.hasSuffix(".\($0.rawValue)") }
         guard let format, !isExact else {
             (self.path, self.format) = (path, .html)

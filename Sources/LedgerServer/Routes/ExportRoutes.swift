@@ -116,14 +116,22 @@ extension RouteTable {
 
     @Sendable
     private static func export(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        try await export(call.preferred(ExportMedia.allCases), call, service)
+        let media = call.preferred(ExportMedia.allCases)
+        let formats = try call.formats(among: streamedFormats)
+        guard formats == nil || media == .lines else {
+            throw Problem(.invalidValue, "of lines; else Accept says it", path: "format")
+        }
+        return try await export(media, call, service, formats: formats)
     }
 
     /// A customer's export in a form.
+    ///
+    /// `formats`: those of its files among lines; nil: the usual one.
     static func export(
         _ media: ExportMedia,
         _ call: Call,
-        _ service: LedgerService
+        _ service: LedgerService,
+        formats: [ExportFormat]? = nil
     ) async throws -> Answer {
         let question = try call.question()
         let isOwn = question.visibility == .own
@@ -135,10 +143,6 @@ extension RouteTable {
                 throw Problem(.forbidden, "a customer's own export hides names", path: "redact")
             }
             redaction = named
-        }
-        let formats = try call.formats(among: streamedFormats)
-        guard formats == nil || media == .lines else {
-            throw Problem(.invalidValue, "of lines; else Accept says it", path: "format")
         }
         try await service.require(call.minimumSequence())
         return try await service.export(of: question, redaction, formats, as: media)

@@ -17,8 +17,8 @@ package struct CatalogPage: Sendable {
     package var compared: (from: UInt64?, to: UInt64?, difference: CatalogDifference)?
     /// Where a catalog is tried, and what the form sends back; nil: whoever looks is not signed in.
     package var form: (path: String, token: String)?
-    /// The page of an event.
-    package var path: @Sendable (UInt64) -> String
+    /// The page of an event; nil: it is not for whoever asks.
+    package var path: @Sendable (UInt64) -> String?
 
     /// A catalog that was published.
     package struct Version: Sendable {
@@ -43,7 +43,7 @@ package struct CatalogPage: Sendable {
         document: JSONValue?,
         gates: GateMap?,
         versions: [Version],
-        path: @escaping @Sendable (UInt64) -> String
+        path: @escaping @Sendable (UInt64) -> String?
     ) {
         self.language = language
         self.document = document

@@ -1,4 +1,3 @@
-import Encodings
 package import Entitlements
 package import LedgerAPI
 
@@ -85,8 +84,7 @@ package struct AccountPage: Sendable {
         if !access.isAllowed {
             page.write(" ")
             // A closed feature leads to what opens it (row 4.4).
-            page.element("a", ["href": frame.path("/paywall/" + feature.name.pathSegment)]) {
-                page in
+            page.element("a", ["href": frame.path("/paywall", naming: feature.name)]) { page in
                 page.write(AccountWords.offers[language])
                 page.element("span", ["class": "hidden"]) { $0.write(" " + feature.name) }
             }

@@ -1,4 +1,3 @@
-import Encodings
 import Entitlements
 import LedgerAPI
 
@@ -42,8 +41,8 @@ struct HistoryEntry {
             }
         }
         page.element("p") { page in
-            let path = "/history/receipts/" + purchase.state.purchase.pathSegment
-            page.element("a", ["href": frame.path(path)]) {
+            let path = frame.path("/history/receipts", naming: purchase.state.purchase)
+            page.element("a", ["href": path]) {
                 $0.write(HistoryWords.receipt[language])
             }
         }

@@ -1,3 +1,4 @@
+import Encodings
 import LedgerAPI
 
 extension PageFrame {
@@ -32,6 +33,11 @@ extension PageFrame {
         /// The path of a page with what the query carries.
         package func path(_ path: String) -> String {
             carried.isEmpty ? path : path + (path.contains("?") ? "&" : "?") + carried
+        }
+
+        /// The path of a page that is called by a name, such as a feature's, with what the query carries.
+        func path(_ base: String, naming name: String) -> String {
+            PageFormat.address(base + "/" + name.pathSegment, carried.isEmpty ? [] : [carried])
         }
 
         func write(_ language: Language, to page: inout XMLText) {

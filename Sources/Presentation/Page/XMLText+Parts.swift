@@ -111,16 +111,17 @@ extension XMLText {
             part.element("label", ["for": "f-" + name]) { $0.write(label) }
             part.element("select", ["id": "f-" + name, "name": name]) { list in
                 for (value, name) in values {
-                    if value == chosen ?? "" {
-                        list.element("option", ["value": value, "selected": "selected"]) {
-                            $0.write(name)
-                        }
-                    } else {
-                        list.element("option", ["value": value]) { $0.write(name) }
-                    }
+                    list.option(value, name, isChosen: value == chosen ?? "")
                 }
             }
         }
+    }
+
+    /// A value that may be chosen, with its name.
+    package mutating func option(_ value: String, _ name: String, isChosen: Bool) {
+        let attributes: KeyValuePairs<String, String> =
+            isChosen ? ["value": value, "selected": "selected"] : ["value": value]
+        element("option", attributes) { $0.write(name) }
     }
 
     /// A value that a form sends back as it is.

@@ -98,7 +98,52 @@ struct `The page of a customer` {
             let explain = try #require(tags.links.first { $0.contains("/explain/export") })
             let steps = try await visitor.get(explain)
             #expect(steps.status == 200)
-            #expect(try PageText(steps.body).links.contains("/console/events/4"))
+            let links = try PageText(steps.body).links
+            #expect(links.contains("/console/events/4?customer=anna"))
+        }
+    }
+
+    // Support sees events of whom it names alone, and catalogs on their own page.
+    @Test func `leads support to what it may see`() async throws {
+        try await Self.refunded { server, visitor in
+            for path in ["anna", "anna/explain/export", "anna/diff?knownSequence=0"] {
+                let page = try await visitor.get("/console/customers/" + path)
+                let links = try PageText(page.body).links
+                    .filter { $0.hasPrefix("/console/events/") }
+                #expect(!links.isEmpty, "\(path)")
+                for link in links {
+                    #expect(try await visitor.get(link).status == 200, "\(path): \(link)")
+                }
+            }
+            let catalogs = try PageText(try await visitor.get("/console/catalog").body)
+            #expect(!catalogs.links.contains { $0.hasPrefix("/console/events/") })
+            // The control: whoever reads all is led to the event, of a customer's page too.
+            let reader = try PageVisitor(server, with: .read)
+            for path in ["/console/catalog", "/console/customers/anna/diff?knownSequence=0"] {
+                let page = try PageText(try await reader.get(path).body)
+                #expect(page.links.contains("/console/events/0"), "\(path)")
+            }
+            #expect(try await reader.get("/console/events/0").status == 200)
+        }
+    }
+
+    // T4: stores tell of a refund with each later message
+    @Test func `says of no repeat that it arrived late`() async throws {
+        try await Self.refunded { server, visitor in
+            try Self.record(
+                server,
+                "again",
+                .revocationRefunded,
+                at: noon.plus(seconds: -3 * 86_400),
+                [.transactionID: .text("100"), .reason: .text("requested")]
+            )
+            let path = "/console/customers/anna"
+            let links = try PageText(try await visitor.get(path).body).links
+            // The control: both are there.
+            #expect(links.contains { $0.contains("/events/4") })
+            #expect(links.contains { $0.contains("/events/5") })
+            #expect(links.filter { $0.contains("/diff?event") } == [path + "/diff?event=4"])
+            #expect(try await visitor.get(path + ".csv").body.ranges(of: ",true,").count == 1)
         }
     }
 

@@ -145,6 +145,42 @@ struct `Pages of what the ledger does` {
         }
     }
 
+    // A page looks again at what it is told of: told of its own look, it would look for ever.
+    @Test func `are told by no look at a customer that something was recorded`() async throws {
+        try await Self.with { server in
+            let shown = try await server.page("/console/events?customer=alice-1", as: .support)
+            #expect(shown.status == 200)
+            #expect(try await server.noted(of: "alice-1").count == 1)
+            let granted = try await server.post(
+                "/v1/customers/alice-1/grants",
+                #"{"tier":"pro","grantId":"grant-60"}"#
+            )
+            #expect(granted.status == 200, "\(granted.body)")
+            let query = "customer=alice-1&after=60&limit=1"
+            let stream = try await server.page("/console/events/stream?" + query, as: .support)
+            #expect(stream.status == 200)
+            #expect(stream.body.contains("grant.given"), "\(stream.body)")
+            #expect(!stream.body.contains("access.logged"))
+            // The control: whoever asks for all is told of looks, which this page does not make.
+            let all = try await server.page("/console/events/stream?after=60&limit=1", as: .admin)
+            #expect(all.body.contains("access.logged"), "\(all.body)")
+        }
+    }
+
+    @Test func `lead to each file of a customer`() async throws {
+        try await Self.with { server in
+            let page = try await server.page("/console/exports?customer=alice-1", as: .support)
+            let links = try PageText(page.body).links.filter { $0.hasPrefix("/console/exports/") }
+            var types: [String] = []
+            for link in links {
+                let file = try await server.page(link, as: .support)
+                #expect(file.status == 200, "\(link): \(file.body)")
+                types.append(file.headers[.contentType] ?? "")
+            }
+            #expect(types == ExportMedia.allCases.map(\.rawValue))
+        }
+    }
+
     @Test func `prove an event once it is signed`() async throws {
         try await Self.with { server in
             let before = try await server.page("/console/events/3.json", as: .admin)

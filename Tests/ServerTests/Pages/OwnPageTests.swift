@@ -300,6 +300,54 @@ struct `A customer's own pages` {
         }
     }
 
+    // A name may end as a form of a page does.
+    @Test func `lead to what is called as a file is`() async throws {
+        try await OwnWorld.with { server in
+            let catalog = OwnWorld.catalog().replacing(
+                #"{"id":"export"}"#,
+                with: #"{"id":"export"},{"id":"export.csv"},{"id":"export.json"}"#
+            )
+            let published = try await server.post("/v1/catalog", catalog, as: .admin)
+            #expect(published.status == 200 || published.status == 201, "\(published.body)")
+            let month = OwnWorld.month(1, of: OwnWorld.alice).map {
+                $0.replacing("app_store/700001", with: "app_store/700001.ndjson")
+            }
+            let cookie = try await server.entered(OwnWorld.alice)
+            func follow(_ path: String, to prefix: String, count: Int) async throws {
+                let page = try await server.page(path + "?lang=ja", cookie: cookie)
+                let links = try PageText(page.body).links.filter { $0.hasPrefix(prefix) }
+                #expect(links.count == count, "\(links)")
+                for link in links {
+                    let answer = try await server.page(link, cookie: cookie)
+                    #expect(answer.status == 200, "\(link)")
+                    #expect(answer.body.contains("<html lang=\"ja\">"), "\(link)")
+                }
+            }
+            try await follow("/account", to: "/paywall/", count: 4)
+            try await server.hand(in: month)
+            try await follow("/history", to: "/history/receipts/", count: 1)
+        }
+    }
+
+    // Of the pages of the console too.
+    @Test func `say in the chosen language what is wrong`() async throws {
+        try await OwnWorld.with { server in
+            for (path, status) in [("/account?", 401), ("/console/login?nonsense=1&", 400)] {
+                // The control: else the browser's counts.
+                for (query, language) in [("lang=ja", "ja"), ("lang=fr", "en"), ("", "en")] {
+                    let answer = try await server.send(
+                        .get,
+                        path + query,
+                        headers: [.acceptLanguage: "en"]
+                    )
+                    #expect(answer.status == status, "\(path)\(query)")
+                    let isChosen = answer.body.contains("<html lang=\"\(language)\">")
+                    #expect(isChosen, "\(path)\(query): \(answer.body)")
+                }
+            }
+        }
+    }
+
     @Test func `make no markup of what somebody named`() async throws {
         try await OwnWorld.with { server in
             let id = OwnWorld.markup

@@ -82,7 +82,13 @@ extension PageTable {
                 )
             }
             return (
-                try document(inForce), index.map { GateMap(history.publications[$0].catalog) },
+                try document(inForce),
+                index.map {
+                    GateMap(
+                        history.publications[$0].catalog,
+                        validUntil: history.next(after: point.at)
+                    )
+                },
                 versions.sorted { $0.sequence > $1.sequence }.prefix(versionLimit), compared, size
             )
         }
@@ -92,7 +98,7 @@ extension PageTable {
                 document: document,
                 gates: gates,
                 versions: Array(versions),
-                path: { call.link(toEvent: $0) }
+                path: { call.readsAll ? call.link(toEvent: $0) : nil }
             ),
             compared,
             size,

@@ -50,12 +50,14 @@ extension PageTable {
             answers: [
                 Route.Reply(
                     status: 200,
-                    text: "As the feed",
+                    text: "As the feed; of a customer who is named without looks at them",
                     shape: .text,
                     mediaType: "text/event-stream"
                 )
             ],
-            handler: RouteTable.stream
+            // A page that is told of something looks again, which is noted of a customer who is named: it would be
+            // told of its own looks for ever.
+            handler: { try await RouteTable.stream($0, $1, tellsLooks: false) }
         ),
         .page(
             "/console/events/{sequence}",
@@ -85,8 +87,7 @@ extension PageTable {
 
     @Sendable
     private static func events(_ call: Call, _ service: LedgerService) async throws -> Page {
-        let needsCustomer =
-            !call.caller.has(anyOf: [.read, .audit]) && call.query[.customer] == nil
+        let needsCustomer = !call.readsAll && call.query[.customer] == nil
         let latest =
             needsCustomer ? nil : try await chosenEvents(call, service, "showEventsPage")
         let events = latest?.events ?? []

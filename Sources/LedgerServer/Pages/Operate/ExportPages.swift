@@ -55,7 +55,7 @@ extension PageTable {
             }
             let endings = [".ndjson", ".csv", ""]
             files = zip(ExportsPage.names(in: call.language), endings).map { name, ending in
-                let format = ending.isEmpty ? "&format=html" : ""
+                let format = ending.isEmpty ? "&" + PageFormat.exact : ""
                 let link =
                     "/console/exports/\(customer.pathSegment)\(ending)?redact=\(redact.pathSegment)"
                 let carried = call.carried([.environment])

@@ -6,6 +6,9 @@ import LedgerAPI
 
 /// What a caller asks of the feed.
 extension Call {
+    /// Whether the caller's key shows events of all customers; one of support alone names the customer first.
+    var readsAll: Bool { caller.has(anyOf: [.read, .audit]) }
+
     /// How much of the events of all customers the caller's key shows (Interfaces, "Who may").
     var readerOfAll: FeedReader {
         if caller.has(.admin) { return .everything }
@@ -54,7 +57,7 @@ extension Call {
     ) throws(Problem) -> FeedReader {
         guard let text = query[.customer] else {
             // What support sees of somebody is noted with that customer.
-            guard caller.has(anyOf: [.read, .audit]) else {
+            guard readsAll else {
                 throw Problem(.forbidden, "a key of support names the customer")
             }
             guard readerOfAll != .auditor || filter.purchase == nil else {

@@ -50,7 +50,7 @@ extension RouteTable {
                 )
             ],
             problems: feedProblems,
-            handler: stream
+            handler: { try await stream($0, $1, tellsLooks: true) }
         ),
         Route(
             method: .get,
@@ -213,10 +213,17 @@ extension RouteTable {
         return answer
     }
 
-    @Sendable
-    static func stream(_ call: Call, _ service: LedgerService) async throws -> Answer {
+    /// Events as they are recorded.
+    ///
+    /// `tellsLooks`: whether of a customer who is named it is told, too, that somebody looked at them.
+    static func stream(
+        _ call: Call,
+        _ service: LedgerService,
+        tellsLooks: Bool
+    ) async throws -> Answer {
         var filter = try call.feedFilter(from: call.firstOfStream(service))
-        let reader = try call.reader(askingWith: &filter, "streamEvents", service)
+        var reader = try call.reader(askingWith: &filter, "streamEvents", service)
+        if !tellsLooks, filter.customer != nil { reader = .application }
         let limit = try call.feedLimit(upTo: .max) ?? .max
         let stream = EventStream(
             service,

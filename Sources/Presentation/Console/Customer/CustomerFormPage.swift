@@ -150,7 +150,7 @@ package struct FormField: Sendable {
             if let choices {
                 page.element("select", ["id": name.rawValue, "name": name.rawValue]) { page in
                     for choice in choices {
-                        page.element("option", ["value": choice]) { $0.write(choice) }
+                        page.option(choice, choice, isChosen: choice.isSame(as: value))
                     }
                 }
             } else {

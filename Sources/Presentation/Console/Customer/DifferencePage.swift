@@ -123,33 +123,33 @@ package struct DifferencePage: Sendable {
                 for event in answer.events {
                     page.element("li") { page in
                         page.element("strong") { $0.write(event.title(in: language)) }
-                        writeTimes(event.sequence, event.time, event.recordedAt, to: &page)
+                        writeTimes(event.time, event.recordedAt, to: &page)
+                        writeLink(.event(event.sequence), event.sequence, to: &page)
                     }
                 }
                 for catalog in answer.catalogs {
                     page.element("li") { page in
                         page.element("strong") { $0.write(DifferenceWords.catalog[language]) }
-                        writeTimes(catalog.sequence, catalog.time, nil, to: &page)
+                        writeTimes(catalog.time, nil, to: &page)
+                        writeLink(.catalog(catalog.sequence), catalog.sequence, to: &page)
                     }
                 }
             }
         }
     }
 
-    private func writeTimes(
-        _ sequence: UInt64,
-        _ time: Instant,
-        _ recordedAt: Instant?,
-        to page: inout XMLText
-    ) {
+    private func writeTimes(_ time: Instant, _ recordedAt: Instant?, to page: inout XMLText) {
         page.write(" · ")
         page.time(time, language)
         if let recordedAt {
             page.write(" · " + CustomerWords.learned[language] + " ")
             page.time(recordedAt, language)
         }
+    }
+
+    private func writeLink(_ place: CustomerPlace, _ sequence: UInt64, to page: inout XMLText) {
         page.write(" ")
-        page.element("a", ["href": link(.event(sequence), from)]) { $0.write("#\(sequence)") }
+        page.element("a", ["href": link(place, from)]) { $0.write("#\(sequence)") }
     }
 
     private func writeForms(to page: inout XMLText) {

@@ -111,9 +111,9 @@ package struct ExplanationPage: Sendable {
         page.cell(ExplanationWords.learned, language) { $0.time(mark.recordedAt, language) }
         page.cell(ExplanationWords.event, language) { page in
             guard let sequence = mark.sequence else { return page.write("–") }
-            page.element("a", ["href": link(.event(sequence), point)]) {
-                $0.write("#\(sequence)")
-            }
+            let isCatalog = mark.type == EventKind.catalogPublished.name
+            let place = isCatalog ? CustomerPlace.catalog(sequence) : .event(sequence)
+            page.element("a", ["href": link(place, point)]) { $0.write("#\(sequence)") }
             if let type = mark.type { page.write(" " + type) }
         }
         page.cell(ExplanationWords.rule, language) { page in

@@ -65,8 +65,10 @@ package enum CustomerPlace: Sendable, Hashable {
     case difference(from: PagePoint, to: PagePoint)
     /// What an event of the timeline changed: before it was known and with it, when it held.
     case change(byEvent: UInt64)
-    /// An event.
+    /// An event of the customer's.
     case event(UInt64)
+    /// A catalog that was published, by its event.
+    case catalog(UInt64)
     /// A form by which something is recorded.
     case form(CustomerForm)
 }

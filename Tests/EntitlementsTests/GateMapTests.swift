@@ -125,6 +125,17 @@ struct `A gate map` {
         }
     }
 
+    // row Z15; maps of servers before 0.6 say nothing of it
+    @Test func `says when the next catalog comes into force`() throws {
+        let catalog = try Self.catalog(Self.app)
+        let next = Instant(milliseconds: 1_767_225_600_000)
+        let map = GateMap(catalog, validUntil: next)
+        #expect(map.json["validUntil"] == .instant(next))
+        #expect(try GateMap(json: map.json) == map)
+        let older = JSONValue.object((map.json.members ?? []).filter { $0.name != "validUntil" })
+        #expect(try GateMap(json: older) == GateMap(catalog))
+    }
+
     @Test(arguments: [
         ("{}", "tiers"), (#"{"tiers":["pro"]}"#, "tiers"), (#"{"tiers":[1]}"#, "tiers"),
         (#"{"tiers":["free"]}"#, "features"),
@@ -139,6 +150,10 @@ struct `A gate map` {
             "products.x.features"
         ),
         (#"{"tiers":["free"],"features":{},"products":{"x":{"kind":"box"}}}"#, "products.x.kind"),
+        (
+            #"{"tiers":["free"],"features":{},"products":{},"validUntil":"soon"}"#,
+            "validUntil"
+        ),
     ])
     func `is refused where it is not closed`(_ text: String, _ path: String) throws {
         let json = try JSONValue(parsing: Array(text.utf8))

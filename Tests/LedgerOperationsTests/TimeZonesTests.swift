@@ -47,7 +47,8 @@ struct `A time zone` {
         #expect(zones?["Asia/Tokyo"]?["offsetSeconds"]?.integer == 32_400)
         // What is not known here stays as it was.
         #expect(zones?["Old/Zone"]?["offsetSeconds"]?.integer == 9)
-        #expect(again["timeZones"]?["tzdata"]?.string != "2000a")
+        let version = try #require(again["timeZones"]?["tzdata"]?.string)
+        #expect(version != "2000a")
         #expect(again.members?.count { $0.name == "timeZones" } == 1)
         #expect(throws: Never.self) { try Catalog(document: again) }
         // The control: without zones nothing is added.

@@ -339,13 +339,14 @@ def receiver():
 
 
 def alerted(schemas, entitle):
-    """One who is told of a stage that is slow."""
+    """One who is told of a stage that is slow in several flows."""
     with receiver() as (address, messages), Server(
             entitle.tool, entitle.ledger, environment={"ENTITLE_REPORT_SECONDS": "1"}) as server:
         added = entitle("webhooks", "add", address, "--private-address", "--type", "ledger.alert", "--json")
-        for body in ({"type": "started", "flowId": "slow"},
-                     {"type": "succeeded", "flowId": "slow", "stages": {"store": 60_000}}):
-            server.ask("POST", "/v1/customers/slow/flows", body)
+        # Fewer than five are no alert.
+        for flow in range(5):
+            for body in ({"type": "started"}, {"type": "succeeded", "stages": {"store": 60_000}}):
+                server.ask("POST", "/v1/customers/slow/flows", {"flowId": "slow%d" % flow, **body})
         end = time.monotonic() + TOLD_SECONDS
         while not messages and time.monotonic() < end:
             time.sleep(0.1)

@@ -17,7 +17,8 @@ extension Appender {
 
     /// Checks and records a limited use in one step (C5, rows B2, Z16): never over, never under.
     ///
-    /// `amount`: how much; in seconds it is a lease that ends at the use's time + amount.
+    /// `amount`: how much; nil: as much as one use may. In seconds it is a lease that ends at the use's time +
+    /// amount.
     ///
     /// The request's id is the use's: a repeat changes nothing and is told the same end.
     public func use(
@@ -62,13 +63,15 @@ extension Appender {
     }
 
     /// A lease's end; nil: the limit is none in seconds a use.
+    ///
+    /// `amount`: nil: all that one use may take.
     private static func leaseEnd(
         from time: Instant,
         _ amount: Int64?,
         _ limit: CustomerState.LimitState?
     ) -> Instant? {
-        guard limit?.perUse?.unit == leaseUnit, let amount else { return nil }
-        let (length, isTooLong) = amount.multipliedReportingOverflow(by: 1000)
+        guard let perUse = limit?.perUse, perUse.unit == leaseUnit else { return nil }
+        let (length, isTooLong) = (amount ?? perUse.amount).multipliedReportingOverflow(by: 1000)
         return isTooLong ? nil : time.advanced(byMilliseconds: length)
     }
 
@@ -125,12 +128,17 @@ extension Appender {
         var outcome = UseOutcome(receipt: .duplicate(of: sequence))
         // Erased since: there is nothing to tell of it.
         guard let used = try questions.event(at: sequence)?.event else { return outcome }
-        outcome.limit = try questions.timeline(
-            of: customer,
-            environment: request.environment,
-            size: questions.size()
-        ).state(at: used.time).features.first { $0.id.isSame(as: featureID) }?.limit
-        outcome.endsAt = Self.leaseEnd(from: used.time, used.data.integer(.amount), outcome.limit)
+        func limit(knowing size: UInt64) throws -> CustomerState.LimitState? {
+            try questions.timeline(of: customer, environment: request.environment, size: size)
+                .state(at: used.time).features.first { $0.id.isSame(as: featureID) }?.limit
+        }
+        outcome.limit = try limit(knowing: questions.size())
+        // By what was known when it was decided: the end that was told stands.
+        outcome.endsAt = Self.leaseEnd(
+            from: used.time,
+            used.data.integer(.amount),
+            try limit(knowing: sequence)
+        )
         return outcome
     }
 

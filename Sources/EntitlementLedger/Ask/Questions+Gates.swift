@@ -22,7 +22,9 @@ extension Questions {
     ///
     /// `viewer`: nil: as the document says, without any variant.
     package func gateMap(at point: BitemporalPoint, for viewer: CatalogViewer?) throws -> GateMap? {
-        try seenCatalog(at: point, for: viewer).map { GateMap($0.catalog) }
+        try seenCatalog(at: point, for: viewer).map {
+            GateMap($0.catalog, validUntil: $0.validUntil)
+        }
     }
 
     /// What a paywall shows; nil: there is no catalog (rows 4.4, 1.1, B7).
@@ -56,6 +58,7 @@ extension Questions {
         return OfferingAnswer(
             feature: feature,
             at: point.at,
+            validUntil: seen.validUntil,
             products: shown.compactMap { id in
                 guard let (product, text) = products[id], let sold = map.products[id]
                 else { return nil }
@@ -68,6 +71,9 @@ extension Questions {
         var catalog: Catalog
         var sequence: UInt64
         var positions: [Name: UInt64] = [:]
+        /// When the next one comes into force (Z15): who somebody is, and so where they stand in an
+        /// experiment (K8), does not change with time.
+        var validUntil: Instant?
     }
 
     private func seenCatalog(
@@ -95,7 +101,8 @@ extension Questions {
         return SeenCatalog(
             catalog: publication.catalog,
             sequence: publication.sequence,
-            positions: positions
+            positions: positions,
+            validUntil: history.next(after: point.at)
         )
     }
 }

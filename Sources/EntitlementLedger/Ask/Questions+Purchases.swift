@@ -34,7 +34,11 @@ extension Questions {
             question,
             size: size,
             rules: rules,
-            PurchasesAnswer(question.echo(size: size), purchases)
+            PurchasesAnswer(
+                question.echo(size: size),
+                validUntil: timeline.nextPurchaseChange(after: at),
+                purchases
+            )
         )
     }
 

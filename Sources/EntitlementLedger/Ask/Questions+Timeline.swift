@@ -17,7 +17,7 @@ extension Questions {
         rules: UInt16 = RulesVersion.current
     ) throws -> Written<TimelineAnswer> {
         let names = RecordedNames(self)
-        let answer = try timelineContent(question, size: size, names: names)
+        let answer = try timelineContent(question, size: size, rules: rules, names: names)
         return try written(.timeline, question, size: size, rules: rules, answer)
     }
 
@@ -25,6 +25,7 @@ extension Questions {
     func timelineContent(
         _ question: CustomerQuestion,
         size: UInt64,
+        rules: UInt16 = RulesVersion.current,
         names: some AnswerNames
     ) throws -> TimelineAnswer {
         let (timeline, view) = try timeline(of: question, size: size)
@@ -48,6 +49,7 @@ extension Questions {
                 )
             },
             events: events,
+            rules: rules,
             names: names
         )
     }

@@ -33,7 +33,7 @@ enum RollUpFile {
         let place = position.encoded
         var writer = ByteWriter(reservingCapacity: stored.count + place.count + 32)
         writer.append(magic)
-        writer.append(RulesVersion.current)
+        writer.append(RulesVersion.ofSums)
         writer.append(UInt16(place.count))
         writer.append(place.span)
         writer.append(environment.rawValue)
@@ -57,7 +57,7 @@ enum RollUpFile {
         }
         _ = try seal.contentCount(of: bytes, kind.rawValue)
         var cursor = ByteCursor(position: 4)
-        guard try cursor.uint16(bytes) == RulesVersion.current else {
+        guard try cursor.uint16(bytes) == RulesVersion.ofSums else {
             throw DecodingFault(what: "a roll-up by other rules", offset: 4)
         }
         let place = try cursor.bytes(bytes, count: Int(cursor.uint16(bytes)))

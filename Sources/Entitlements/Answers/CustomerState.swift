@@ -59,7 +59,7 @@ public struct CustomerState: Sendable {
         package var perPeriod: Catalog.PerPeriod?
         /// Uses left in the window; never negative.
         package var remaining: Int64?
-        /// The window's end.
+        /// The window's end; nil: there is no window, or it ends behind the year 9999.
         package var resetsAt: Instant?
         /// The amount of one use.
         package var perUse: Catalog.PerUse?

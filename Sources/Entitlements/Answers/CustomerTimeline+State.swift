@@ -64,9 +64,18 @@ extension CustomerTimeline {
         return CustomerState.LimitState(
             perPeriod: perPeriod,
             remaining: max(0, perPeriod.count - Int64(used)),
-            resetsAt: window.end,
+            // RFC 3339 writes no instant behind the year 9999, and no question is about one.
+            resetsAt: window.end.flatMap {
+                $0.milliseconds < Instant.writable.upperBound ? $0 : nil
+            },
             perUse: limit.perUse
         )
+    }
+
+    /// The first instant behind another one at which something that is said of the purchases which the
+    /// customer owns may change without a new event (Z15); nil: never.
+    package func nextPurchaseChange(after instant: Instant) -> Instant? {
+        purchaseInstants.filter { $0 > instant }.min()
     }
 
     /// The purchases that the customer owns at an instant (C1), unordered.
@@ -177,11 +186,18 @@ extension CustomerTimeline {
 
     /// The same without catalogs that come into force.
     var ownInstants: [Instant] {
-        var instants: [Instant] = []
+        var instants = purchaseInstants
         for stretch in stretches {
             instants.append(stretch.interval.start)
             if let end = stretch.interval.end { instants.append(end) }
         }
+        return instants
+    }
+
+    /// Every instant at which a purchase changes while it is the customer's, or becomes or ceases to
+    /// be theirs, unordered.
+    private var purchaseInstants: [Instant] {
+        var instants: [Instant] = []
         for purchase in purchases {
             // What changes while another owns it changes nothing here (C1).
             instants += purchase.timeline.boundaries.filter { boundary in

@@ -27,18 +27,16 @@ extension Explainer {
         if let index = changes.firstIndex(where: { $0.sequence != nil }),
             let sequence = changes[index].sequence
         {
-            changes[index].isDecisive =
-                self.decision(on: gate.feature, at: gate.instant, without: sequence) != decision
+            let state = state(at: gate.instant, without: sequence)
+            let other = state.features.first { $0.id.isSame(as: gate.feature) }
+            changes[index].isDecisive = other != decision
+            changes[index].isDecisiveUntil = state.validUntil
         }
         return changes
     }
 
-    /// What the fold decides when an event had not been recorded; nil: the feature is not listed.
-    private func decision(
-        on feature: String,
-        at instant: Instant,
-        without sequence: UInt64
-    ) -> CustomerState.FeatureState? {
+    /// What the fold says when an event had not been recorded.
+    private func state(at instant: Instant, without sequence: UInt64) -> CustomerState {
         CustomerTimeline(
             of: asked,
             facts: facts.filter { $0.sequence != sequence },
@@ -46,7 +44,7 @@ extension Explainer {
             catalogs: CatalogHistory(catalogs.publications.filter { $0.sequence != sequence }),
             position: position
         )
-        .state(at: instant).features.first { $0.id.isSame(as: feature) }
+        .state(at: instant)
     }
 
     // MARK: From no to yes

@@ -5,6 +5,18 @@ extension Explainer {
     /// that has started, and the last that would unlock the feature if that one does not.
     func outline(_ purchase: CustomerTimeline.OwnedPurchase, _ gate: Gate) -> [Chain] {
         let timeline = purchase.timeline
+        // How near it would be follows from what is another's to know.
+        if !gate.view.shows(gate.instant, about: timeline.number),
+            let obstacle = ownershipObstacle(purchase, at: gate.instant)
+        {
+            return [
+                Chain(
+                    source: .purchase(timeline.number),
+                    topic: .purchase(timeline.number, productID: nil, kind: nil),
+                    obstacles: [obstacle]
+                )
+            ]
+        }
         guard let current = timeline.periods.lastIndex(where: { $0.start <= gate.instant }) else {
             return [beforePeriods(purchase, gate)]
         }

@@ -87,7 +87,8 @@ package struct Explainer {
     ///   - feature: its id.
     ///   - instant: T.
     ///   - state: what the timeline says of that instant.
-    ///   - view: for whom the stores' completeness is told; the rest is cut by `Explanation.shown`.
+    ///   - view: for whom the stores' completeness is told, and until when all of it stands; the rest is
+    ///     cut by `Explanation.shown`.
     /// - Returns: nil where no catalog ever listed the feature.
     package func explanation(
         of feature: String,
@@ -109,18 +110,21 @@ package struct Explainer {
         )
         explanation.catalog = timeline.catalogs.index(at: instant)
             .map { timeline.catalogs.publications[$0].catalog }
-        guard let decision, let gate = Gate(feature, at: instant, timeline) else {
+        guard let decision, var gate = Gate(feature, at: instant, timeline) else {
             explanation.wouldChange = [
                 Explanation.Change(topic: .general, kind: .listing, isEnough: true)
             ]
+            explanation.validUntil = validUntil(of: explanation, to: view)
             return explanation
         }
+        gate.view = view
         let told = decision.isAllowed ? allowed(decision, gate) : refused(gate)
         explanation.steps += told.steps
         if let usedUp = usedUp(decision) { explanation.steps.append(usedUp) }
         explanation.steps = explanation.steps.map { dated($0, at: instant) }
         explanation.wouldChange = changes(told, decision, gate)
         explanation.notUsed = Array((told.unused + passedOver(told)).prefix(Self.unusedLimit))
+        explanation.validUntil = validUntil(of: explanation, to: view)
         return explanation
     }
 
@@ -137,6 +141,8 @@ package struct Explainer {
         var publication: UInt64
         var reader: GateReader
         var gates: Gates
+        /// What becomes of a purchase while it is another's than whoever asks is told counts for nothing.
+        var view = CustomerView.everything
 
         /// Nil where the catalog in force does not list the feature.
         init?(_ feature: String, at instant: Instant, _ timeline: CustomerTimeline) {

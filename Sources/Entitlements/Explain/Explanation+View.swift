@@ -27,6 +27,8 @@ extension Explanation {
             var change = change
             if case .purchase(let number, _, _) = change.topic, !view.shows(at, about: number) {
                 guard case .claim = change.kind else { return nil }
+                // Without the event everything else counts that is another's.
+                change.isDecisive = nil
             }
             if let sequence = change.sequence, !isShown(sequence) { change.sequence = nil }
             change.topic = view.shown(change.topic, at: at)

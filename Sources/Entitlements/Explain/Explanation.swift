@@ -6,6 +6,9 @@ package struct Explanation: Sendable {
     package var feature: String
     /// The effective instant that is asked about (T).
     package var at: Instant
+    /// The first instant behind T at which something of this may be told otherwise without a new event
+    /// (Z15); nil: never.
+    package var validUntil: Instant?
     /// The decision; nil: the catalog in force at T does not list the feature, so nobody has it (K2).
     package var decision: CustomerState.FeatureState?
     /// What led to it, in order: first what the feature takes, then source by source.
@@ -68,6 +71,9 @@ package struct Explanation: Sendable {
         package var isEnough: Bool
         /// Whether the fold without the event gives another decision; nil: it was not tried.
         package var isDecisive: Bool?
+        /// The first instant behind T at which that fold gives another decision by itself; nil: never, or
+        /// it was not tried.
+        package var isDecisiveUntil: Instant?
 
         /// The rule of the model that it would apply.
         package var rule: Rule { kind.rule }

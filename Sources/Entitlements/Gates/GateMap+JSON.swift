@@ -2,7 +2,7 @@ public import Encodings
 
 extension GateMap {
     /// `{"tiers", "features": {ID: {"level", "products"}}, "products": {ID: {"kind", "tier",
-    /// "features", "stores": {STORE: IDS}}}}`, members ordered by id.
+    /// "features", "stores": {STORE: IDS}}}, "validUntil"}`, members ordered by id.
     package var json: JSONValue {
         .members([
             "tiers": .strings(tiers),
@@ -33,6 +33,7 @@ extension GateMap {
                     )
                 }
             ),
+            "validUntil": .instant(validUntil),
         ])
     }
 
@@ -73,6 +74,10 @@ extension GateMap {
         }
         self.features = features
         self.products = products
+        // Maps of servers before 0.6 do not say it.
+        validUntil = try map.optional("validUntil", "expected an instant") { json in
+            json.string.flatMap { Instant(rfc3339: $0) }
+        }
         try requireClosed()
     }
 

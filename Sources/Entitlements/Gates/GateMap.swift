@@ -11,6 +11,9 @@ public struct GateMap: Sendable, Hashable {
     package let features: [Name: Feature]
     /// By id.
     package let products: [Name: Product]
+    /// When the next catalog comes into force (Z15); nil: none does, as far as is known, or the map
+    /// is of a document alone.
+    package let validUntil: Instant?
 
     /// A gate.
     package struct Feature: Sendable, Hashable {
@@ -35,8 +38,10 @@ public struct GateMap: Sendable, Hashable {
 
     /// Reads a catalog's gates.
     ///
-    /// Cost: features times products.
-    package init(_ catalog: Catalog) {
+    /// `validUntil`: when the next catalog comes into force; nil: none does. Cost: features times
+    /// products.
+    package init(_ catalog: Catalog, validUntil: Instant? = nil) {
+        self.validUntil = validUntil
         tiers = catalog.tiers
         var sellers = Array(repeating: [String](), count: catalog.features.count)
         var products: [Name: Product] = [:]

@@ -4,7 +4,7 @@ extension Instant {
     ]
 
     /// Years 1 to 9999: what RFC 3339 can write.
-    private static let writable: Range<Int64> = -62_135_596_800_000..<253_402_300_800_000
+    static let writable: Range<Int64> = -62_135_596_800_000..<253_402_300_800_000
 
     /// Reads an instant as a person types it: RFC 3339 with an offset, a date (its midnight in
     /// UTC), `now`, or a distance from now such as `-36h` or `+30d`; nil if it is none of them, or

@@ -44,6 +44,7 @@ extension ExplanationAnswer {
             zone: zone.name,
             access: try explanation.decision.map { try FeatureAccess($0, names: names) }
                 ?? .notListed,
+            validUntil: explanation.validUntil,
             summary: try texts.summary() + texts.cause(),
             steps: try explanation.steps.map { step in
                 ExplanationStep(

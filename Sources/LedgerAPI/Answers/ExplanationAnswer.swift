@@ -15,6 +15,9 @@ public struct ExplanationAnswer: AboutCustomer {
     public var zone: String
     /// Access to the feature.
     public var access: FeatureAccess
+    /// The next instant at which something of the answer may be told otherwise without a new event
+    /// (Z15); nil: never.
+    public var validUntil: Instant?
     /// The decision in a sentence.
     public var summary: String
     /// What led to the decision, in order.
@@ -40,7 +43,13 @@ public struct ExplanationAnswer: AboutCustomer {
         Field("language", \.language, .word)
         Field("zone", \.zone, .name, "The time zone in which the sentences tell instants")
         Field(inline: \.access)
-        Field("summary", \.summary, .text, "The decision in a sentence")
+        Field(
+            "validUntil",
+            \.validUntil,
+            .orNull(.instant),
+            "The next instant at which the answer may change without a new event; null: never"
+        )
+        Field("summary", \.summary, .text, "The decision in a sentence").echoed
         Field("steps", \.steps, .list(.object), "What led to the decision, in order")
         Field(
             "wouldChange",

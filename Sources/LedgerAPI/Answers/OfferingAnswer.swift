@@ -7,6 +7,8 @@ package struct OfferingAnswer: Described {
     package var feature: String?
     /// T.
     package var at: Instant
+    /// When the next catalog comes into force (Z15); nil: none does, as far as is known.
+    package var validUntil: Instant?
     /// What is shown, in its order.
     package var products: [Product]
 
@@ -91,9 +93,15 @@ package struct OfferingAnswer: Described {
     }
 
     /// Makes an answer.
-    package init(feature: String?, at: Instant, products: [Product]) {
+    package init(
+        feature: String?,
+        at: Instant,
+        validUntil: Instant? = nil,
+        products: [Product]
+    ) {
         self.feature = feature
         self.at = at
+        self.validUntil = validUntil
         self.products = products
     }
 
@@ -101,6 +109,12 @@ package struct OfferingAnswer: Described {
     package static let fields = Fields("Offering", "What a paywall shows", Self.init) {
         Field("feature", \.feature, .orNull(.name), "Whose closed gate leads there")
         Field("at", \.at, .instant)
+        Field(
+            "validUntil",
+            \.validUntil,
+            .orNull(.instant),
+            "When the next catalog comes into force; null: none does, as far as is known"
+        )
         Field("products", \.products, .list(.object))
     }
 }

@@ -5,6 +5,9 @@ public import Entitlements
 public struct PurchasesAnswer: Provable {
     /// Whom and which point it is about.
     public var question: QuestionEcho
+    /// The next instant at which something of the purchases changes without a new event (Z15); nil:
+    /// never.
+    public var validUntil: Instant?
     /// The purchases, by name.
     public var purchases: [OwnedPurchase]
     /// What asks again.
@@ -17,6 +20,12 @@ public struct PurchasesAnswer: Provable {
         Self.init
     ) {
         Field(inline: \.question)
+        Field(
+            "validUntil",
+            \.validUntil,
+            .orNull(.instant),
+            "The next instant at which the answer may change without a new event; null: never"
+        ).since(5, before: nil)
         Field("purchases", \.purchases, .list(.object))
         Field("token", \.token, .token).echoed
     }
@@ -24,9 +33,14 @@ public struct PurchasesAnswer: Provable {
 
 extension PurchasesAnswer {
     /// An answer, whose token is made of its text.
-    package init(_ question: QuestionEcho, _ purchases: [OwnedPurchase]) {
+    package init(
+        _ question: QuestionEcho,
+        validUntil: Instant?,
+        _ purchases: [OwnedPurchase]
+    ) {
         self.init(
             question: question,
+            validUntil: validUntil,
             purchases: purchases.sorted { $0.state.purchase.precedes($1.state.purchase) },
             token: nil
         )

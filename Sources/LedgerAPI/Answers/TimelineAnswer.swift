@@ -15,7 +15,7 @@ public struct TimelineAnswer: Provable {
     public var statuses: [Keyed<[StatusStretch]>]
     /// The events behind them, in the order of the log.
     public var events: [ListedEvent]
-    /// Those that were recorded well after they held.
+    /// Those that were recorded well after they held, what only repeats left out.
     public var late: [LateEvent]
     /// What asks again.
     public var token: String?
@@ -32,7 +32,7 @@ public struct TimelineAnswer: Provable {
             "late",
             \.late,
             .list(.object),
-            "Events that were recorded more than a day after they held"
+            "Events that were recorded more than a day after they held, what only repeats left out"
         )
         Field("token", \.token, .token).echoed
     }
@@ -41,12 +41,14 @@ public struct TimelineAnswer: Provable {
 extension TimelineAnswer {
     /// An answer, whose token is made of its text.
     ///
-    /// `statuses`: of each purchase that is owned at some time, by its number.
+    /// `statuses`: of each purchase that is owned at some time, by its number. `rules`: by which it is
+    /// made (`RulesVersion`).
     package init(
         _ question: QuestionEcho,
         _ timeline: CustomerTimeline,
         statuses: [(purchase: UInt64, stretches: [NamedStretch])],
         events: [ListedEvent],
+        rules: UInt16,
         names: some AnswerNames
     ) throws {
         self.init(
@@ -64,7 +66,7 @@ extension TimelineAnswer {
             }
             .sorted { $0.name.precedes($1.name) },
             events: events,
-            late: events.compactMap { LateEvent($0) },
+            late: LateEvent.all(among: events, rules: rules),
             token: nil
         )
     }
@@ -156,9 +158,66 @@ public struct LateEvent: Described {
 }
 
 extension LateEvent {
-    fileprivate init?(_ event: ListedEvent) {
-        guard let fact = event.late else { return nil }
-        self.init(sequence: event.sequence, seconds: fact.delayMilliseconds / 1000)
+    /// Those of some events, in the order of the log, that were recorded well after they held.
+    ///
+    /// Stores tell most things again with each message: what says the same as the last that was said of it is no
+    /// news, and was learned with the first that said so (T4).
+    fileprivate static func all(
+        among events: [ListedEvent],
+        rules: UInt16
+    ) -> [LateEvent] {
+        var said: [ListedEvent.Topic: ListedEvent.Content] = [:]
+        return events.compactMap { event in
+            let content = event.content
+            let before = said.updateValue(content, forKey: event.topic)
+            let isNews = before != content || rules < RulesVersion.ofNews
+            guard isNews, let fact = event.late else { return nil }
+            return LateEvent(sequence: event.sequence, seconds: fact.delayMilliseconds / 1000)
+        }
+    }
+}
+
+extension ListedEvent {
+    /// What an event speaks of: the next one about the same says it again, or otherwise.
+    fileprivate struct Topic: Hashable {
+        let kind: Name
+        let subject: Name
+        let time: Instant
+        let transactionID: JSONValue?
+    }
+
+    /// What it says of that, whoever says it, and when.
+    fileprivate struct Content: Equatable {
+        let isFailure: Bool
+        let members: [JSONMember]
+    }
+
+    /// Members of `data` that tell by whom and when it is said.
+    private static let circumstances: Set<Name> = [
+        Name(Event.observedAtName), Name(Entitlements.Field.method.name),
+    ]
+
+    /// A period is one, be it bought or renewed (P1), and verdicts on it are about one thing (P7).
+    fileprivate var topic: Topic {
+        let kind =
+            switch EventKind(name: type) {
+            case .purchaseRenewed?: EventKind.purchaseCompleted.name
+            case .verificationFailed?: EventKind.verificationPassed.name
+            default: type
+            }
+        return Topic(
+            kind: Name(kind),
+            subject: Name(subject),
+            time: time,
+            transactionID: data[Entitlements.Field.transactionID.name]
+        )
+    }
+
+    fileprivate var content: Content {
+        Content(
+            isFailure: type == EventKind.verificationFailed.name,
+            members: (data.members ?? []).filter { !Self.circumstances.contains($0.name) }
+        )
     }
 }
 

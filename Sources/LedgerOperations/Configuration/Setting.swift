@@ -65,6 +65,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case trustSeconds
     /// Seconds between two looks at the figures of reports; 0: none.
     case reportSeconds
+    /// Milliseconds that stages of purchase flows may take, such as `5000,store:8000` (5000): slower ones are an alert.
+    case stageThresholds
     /// Seconds between two quick audits; 0: none.
     case auditSeconds
     /// Seconds between two audits of everything; 0: none.

@@ -1,5 +1,6 @@
 package import Configuration
 import Encodings
+package import Entitlements
 import Foundation
 import LMDBStorage
 package import LedgerAPI
@@ -100,6 +101,21 @@ package struct Settings: Sendable {
             throw OperationFault(.configuration, message, place: text)
         }
         return flag
+    }
+
+    /// What stages of purchase flows may take before that is an alert (row 10.4).
+    ///
+    /// - Throws: `OperationFault` for what are no thresholds.
+    package func stageThresholds() throws -> StageReport.Thresholds {
+        guard let text = self[.stageThresholds] else { return StageReport.Thresholds() }
+        guard let thresholds = StageReport.Thresholds(text) else {
+            throw OperationFault(
+                .configuration,
+                "stageThresholds are MILLISECONDS and STAGE:MILLISECONDS, with commas",
+                place: text
+            )
+        }
+        return thresholds
     }
 
     /// What a ledger's directory is opened with: the key, and the sizes that are set.

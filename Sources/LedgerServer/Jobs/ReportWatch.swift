@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 import Logging
 import ServiceLifecycle
 
@@ -18,6 +19,9 @@ struct ReportWatch: ScheduledJob {
     var firstWait: Duration { min(interval, .seconds(1)) }
 
     private static let day = Instant.millisecondsPerDay
+    /// Fewer flows that were slow in a stage are no alert, as fewer errors are none: where few buy, one phone
+    /// with a bad network is more than one of twenty.
+    private static let leastSlowCount = AlertRule.defaultMinimumCount
 
     var job: JobBoard.Job { .reports }
 
@@ -31,6 +35,7 @@ struct ReportWatch: ScheduledJob {
     func look() async -> JobRun {
         do {
             let now = service.clock()
+            let thresholds = try service.settings.stageThresholds()
             let (figures, recent) = try await service.reports.make {
                 [reports = service.ledger.reports] in
                 func question(_ kind: ReportKind) -> ReportQuestion {
@@ -41,7 +46,8 @@ struct ReportWatch: ScheduledJob {
                     )
                 }
                 let errors = question(.errors)
-                let stages = question(.stages)
+                var stages = question(.stages)
+                stages.thresholds = thresholds
                 // Whole days: roll-ups tell them. What was slow long ago is nothing to wake anybody for.
                 var recent = stages
                 let today = now.milliseconds / Self.day * Self.day
@@ -78,14 +84,15 @@ struct ReportWatch: ScheduledJob {
         _ errors: [ErrorRow],
         at now: Instant
     ) -> [LedgerAlert] {
-        stages.filter(\.isAlarming).map { row in
+        let slow = stages.filter { $0.isAlarming && $0.overThreshold >= Self.leastSlowCount }
+        return slow.map { row in
             LedgerAlert(
                 .stageSlow,
                 about: row.stage,
                 in: .production,
                 since: now,
                 "a stage of purchase flows takes \(row.p95) ms at the 95th percentile, more than "
-                    + "the \(row.threshold) it may"
+                    + "the \(row.threshold) it may: \(row.overThreshold) of \(row.count) took longer"
             )
         }
             + errors.filter(\.isAlarming).map { row in

@@ -69,6 +69,7 @@ enum Shapes {
                 ])
             )
         ),
+        Shape.Member("validUntil", .optional(.instant)),
     ])
 
     // OpenFeature Remote Evaluation Protocol 0.3.0 (open-feature/protocol).

@@ -76,7 +76,10 @@ extension PageTable {
             section: .customers,
             body: body,
             json: state.text.bytes,
-            rows: Page.Rows(events: page.timeline.events),
+            rows: Page.Rows(
+                events: page.timeline.events,
+                late: Set(page.timeline.late.map(\.sequence))
+            ),
             size: state.question.sequence,
             command: "entitle show " + id.shellWord
         )
@@ -170,7 +173,9 @@ extension PageTable {
 
 extension Page.Rows {
     /// Events, in the order of the log.
-    init(events: [ListedEvent]) {
+    ///
+    /// `late`: those that were learned late; nil: each is judged by its own times.
+    init(events: [ListedEvent], late: Set<UInt64>? = nil) {
         self.init(
             columns: [
                 "sequence", "time", "recordedAt", "late", "type", "subject", "source", "details",
@@ -178,7 +183,8 @@ extension Page.Rows {
             cells: events.map { event in
                 [
                     .integer(event.sequence), .instant(event.time), .instant(event.recordedAt),
-                    .bool(event.late != nil), .string(event.type), .string(event.subject),
+                    .bool(late?.contains(event.sequence) ?? (event.late != nil)),
+                    .string(event.type), .string(event.subject),
                     .optional(event.source), .string(event.details),
                 ]
             }

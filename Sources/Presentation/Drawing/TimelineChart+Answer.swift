@@ -6,6 +6,7 @@ extension TimelineChart {
     /// Draws an answer.
     package init(_ answer: TimelineAnswer) {
         let question = answer.question
+        let late = Set(answer.late.map(\.sequence))
         self.init(
             title: "\(question.customer ?? "") (\(question.environment.name)) at \(question.at)"
                 + CellText.known(at: question.known),
@@ -18,7 +19,7 @@ extension TimelineChart {
                     type: event.type,
                     time: event.time,
                     recordedAt: event.recordedAt,
-                    isLate: event.late != nil
+                    isLate: late.contains(event.sequence)
                 )
             }
         )

@@ -22,10 +22,13 @@ extension TimelineAnswer {
                 purchase.value.map { Self.row($0.start, $0.end, $0.value.rawValue) }
             )
         }
+        let lateness = lateness
         return lines
             + TextTable.lines(
                 isFull ? "events" : "events (UTC)",
-                events.map { isFull ? Self.fullRow($0) : Self.row($0) }
+                events.map { event in
+                    (isFull ? event.cellTexts : Self.row(event)) + [lateness[event.sequence] ?? ""]
+                }
             )
     }
 
@@ -33,22 +36,17 @@ extension TimelineAnswer {
         [start.description, CellText.text(end), value]
     }
 
-    private static func fullRow(_ event: ListedEvent) -> [String] {
-        event.cellTexts + [lateness(event)]
-    }
-
     private static func row(_ event: ListedEvent) -> [String] {
         let minute = String(event.time.description.prefix(16)).replacing("T", with: " ")
-        return [
-            minute, event.type, CellText.text(event.source), String(event.sequence),
-            lateness(event),
-        ]
+        return [minute, event.type, CellText.text(event.source), String(event.sequence)]
     }
 
-    /// How late it was learned; empty: in time.
-    private static func lateness(_ event: ListedEvent) -> String {
-        guard let days = event.late.map({ $0.delayMilliseconds / Instant.millisecondsPerDay })
-        else { return "" }
-        return "\(days) day\(days == 1 ? "" : "s") late"
+    /// How late events were learned, by their sequence; those that are not there came in time.
+    private var lateness: [UInt64: String] {
+        let texts = late.map { event in
+            let days = event.seconds / (Instant.millisecondsPerDay / 1000)
+            return (event.sequence, "\(days) day\(days == 1 ? "" : "s") late")
+        }
+        return Dictionary(texts, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import Foundation
 import Testing
 
 /// C5, rows B2 and Z16: limited uses.
@@ -97,8 +98,22 @@ struct `A usage limit` {
             let again = try use("1", 30, "seconds")
             #expect(again.receipt == .duplicate(of: 1))
             #expect(again.endsAt == first.endsAt)
-            // Without an amount nothing is leased; another unit does not compare.
-            #expect(try use("2", nil, nil).endsAt == nil)
+            // Row B2: without an amount it is all that one use may take, told again the same.
+            let whole = try use("2", nil, nil)
+            #expect(whole.endsAt == start.advanced(byMilliseconds: 40_000))
+            scratch.clock.now = start.advanced(byMilliseconds: 15_000)
+            // A catalog of later holds from before the use on: what was told stands.
+            _ = try ledger.appender.publish(
+                Sample.json(
+                    Sample.catalog().description
+                        .replacingOccurrences(of: #""amount":30"#, with: #""amount":20"#)
+                ),
+                effective: Sample.newYear,
+                Request(id: "smaller", source: Source.catalog, environment: .production)
+            )
+            let told = try use("2", nil, nil)
+            #expect(told.endsAt == whole.endsAt && told.limit?.perUse?.amount == 20)
+            // Another unit does not compare.
             guard case .refused(let refusal) = try use("3", 1, "minutes").receipt else {
                 Issue.record("minutes were taken for seconds")
                 return

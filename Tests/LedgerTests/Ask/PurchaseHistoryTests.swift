@@ -120,6 +120,21 @@ struct `The purchases of a customer` {
         }
     }
 
+    // row Z15: a renewal changes what is listed, and no status
+    @Test(arguments: [(5, 10), (10, 31), (31, 61), (200, nil)] as [(Int64, Int64?)])
+    func `say until when they stand`(day: Int64, next: Int64?) async throws {
+        try await Self.withHistory { scratch in
+            let answer = try Self.purchases(scratch, at: Sample.day(day))
+            let validUntil = next.map { Sample.day($0) }
+            #expect(answer["validUntil"] == .instant(validUntil))
+            guard let validUntil else { return }
+            let before = try Self.purchases(scratch, at: validUntil.advanced(byMilliseconds: -1))
+            #expect(before["purchases"] == answer["purchases"])
+            let after = try Self.purchases(scratch, at: validUntil)
+            #expect(after["purchases"] != answer["purchases"])
+        }
+    }
+
     // C1: from the transfer on it is the new owner's
     @Test func `follow their owner`() async throws {
         try await Self.withHistory { scratch in

@@ -90,6 +90,22 @@ struct `A feature that is used up` {
         }
     }
 
+    // RFC 3339 writes no instant behind the year 9999, nor is any question about one.
+    @Test func `in the last window that can be told has no reset`() async throws {
+        try await Self.with { scratch, _ in
+            let last = try #require(Instant(rfc3339: "9999-12-31T00:00:00Z"))
+            let rows: [(Instant, Instant?)] = [
+                (last.advanced(byMilliseconds: -1), last), (last, nil),
+            ]
+            for (at, next) in rows {
+                let shown = try scratch.ledger.questions.show(Self.question(at: at)).json
+                #expect(shown["validUntil"] == .instant(next), "\(at)")
+                let limit = shown["features"]?["scan"]?["limit"]
+                #expect(limit?["resetsAt"] == .instant(next) && limit?["remaining"]?.integer == 2)
+            }
+        }
+    }
+
     @Test func `can be used again once a use is taken back`() async throws {
         try await Self.with { scratch, now in
             let ledger = scratch.ledger

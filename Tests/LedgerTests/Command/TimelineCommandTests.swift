@@ -77,6 +77,42 @@ struct `A timeline, from the command` {
         }
     }
 
+    // T4: stores tell of a transaction with each later message; a moved end, and one moved back, are news.
+    @Test func `marks no repeat of what was said last`() async throws {
+        try await Self.with { ledger in
+            func period(_ id: String, until end: Int64, saidAt said: Int64) -> String {
+                Sample.line(
+                    id,
+                    "purchase.renewed",
+                    "purchase/app_store/1",
+                    data: """
+                        {"transactionId":"t-buy-app_store/1","productId":"pro.month",\
+                        "productKind":"auto_renewable","expiresAt":"\(Sample.day(end))",\
+                        "observedAt":"\(Sample.day(said))"}
+                        """
+                )
+            }
+            try ledger.record([
+                period("again", until: 32, saidAt: 20), period("moved", until: 40, saidAt: 21),
+                period("back", until: 32, saidAt: 22),
+                Sample.line(
+                    "asked",
+                    "verification.passed",
+                    "purchase/app_store/1",
+                    data: #"{"method":"store_api"}"#
+                ),
+            ])
+            let answer = try #require(try await ledger.run(["timeline", "ann"]).json)
+            let timeline = try TimelineAnswer.fields.read(answer)
+            let late = Set(timeline.late.map(\.sequence))
+            let repeats = timeline.events.filter { !late.contains($0.sequence) }
+            #expect(repeats.map(\.id) == ["again", "asked"])
+            let lines = timeline.textLines(columns: 80, isFull: false)
+            #expect(lines.count { $0.contains("days late") } == late.count && late.count > 4)
+            #expect(TimelineChart(timeline).marks.count { $0.isLate } == late.count)
+        }
+    }
+
     @Test func `fits 80 columns, and has the rest with --all`() async throws {
         try await Self.with { ledger in
             let long = "app_store/" + String(repeating: "1", count: 60) + "-end"

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import Foundation
 import LedgerAPI
 import ModelSupport
 import Testing
@@ -100,6 +101,38 @@ struct `A decision token` {
             #expect(again.answer?.text.description == old.text.description)
             let new = try Self.token(scratch.ledger.questions.show(asked).json)
             #expect(try new.root == scratch.ledger.questions.rootPrefix(at: size))
+        }
+    }
+
+    // The fifth rules say until when the purchases stand.
+    @Test func `of purchases before the fifth rules comes out as it was`() async throws {
+        try await Self.withPurchase { scratch in
+            let asked = Self.question("ann", 10)
+            let size = try scratch.ledger.questions.size()
+            let old = try scratch.ledger.questions.purchases(of: asked, size: size, rules: 4)
+            #expect(old.json["validUntil"] == nil)
+            let again = try scratch.ledger.questions.answer(to: Self.token(old.json))
+            #expect(again.answer?.text.description == old.text.description)
+            let now = try scratch.ledger.questions.purchases(of: asked).json
+            #expect(now["validUntil"] == .instant(Sample.day(32)))
+        }
+    }
+
+    // By the fifth rules no repeat is late.
+    @Test func `of a timeline before the fifth rules comes out as it was`() async throws {
+        try await Self.withPurchase { scratch in
+            let again = Sample.ownedPurchase("ann", "app_store/1").prefix(1)
+                .map { $0.replacingOccurrences(of: "\"id\":\"", with: "\"id\":\"again-") }
+            _ = try scratch.ledger.appender.record(Sample.submissions(again))
+            let asked = Self.question("ann", 10)
+            let questions = scratch.ledger.questions
+            let old = try questions.timelineAnswer(asked, size: questions.size(), rules: 4)
+            let now = try questions.timelineAnswer(asked)
+            #expect(old.answer.late.count == now.answer.late.count + 1)
+            for written in [old, now] {
+                let again = try questions.answer(to: Self.token(written.json))
+                #expect(again.answer?.text.description == written.text.description)
+            }
         }
     }
 

@@ -55,7 +55,7 @@ struct `A drawn timeline` {
         let (january, february) = ("2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z")
         return .members([
             "customer": .string(customer), "environment": "production", "at": .string(at),
-            "known": .string("2026-02-20T00:00:00.000Z"), "sequence": .integer(9),
+            "known": .string("2026-02-20T00:00:00.000Z"), "sequence": .integer(10),
             "tiers": .array([
                 stretch("pro", january, .string(february)), stretch("free", february, .null),
             ]),
@@ -86,9 +86,14 @@ struct `A drawn timeline` {
             ]),
             "events": .array([
                 event("purchase.completed", january, january),
-                event("revocation.refunded", february, "2026-02-10T00:00:00.000Z"),
+                event("revocation.refunded", february, "2026-02-10T00:00:00.000Z", 8),
+                // A repeat: as long after it held, and told before.
+                event("purchase.completed", january, "2026-02-10T00:00:00.000Z", 9),
             ]),
-            "late": .array([]), "token": .null,
+            "late": .array([
+                .members(["sequence": .integer(8), "seconds": .integer(777_600)])
+            ]),
+            "token": .null,
         ])
     }
 
@@ -96,11 +101,17 @@ struct `A drawn timeline` {
         TimelineChart(try TimelineAnswer.fields.read(answer))
     }
 
-    private static func event(_ type: String, _ time: String, _ recorded: String) -> JSONValue {
+    private static func event(
+        _ type: String,
+        _ time: String,
+        _ recorded: String,
+        _ sequence: Int = 7
+    ) -> JSONValue {
         .members([
             "specversion": "1.0", "id": "e", "source": "support", "type": .string(type),
             "subject": "customer/ann", "time": .string(time), "environment": "production",
-            "sequence": "00000000000000000007", "recordedtime": .string(recorded),
+            "sequence": .string("0000000000000000000\(sequence)"),
+            "recordedtime": .string(recorded),
             "data": .object([]),
         ])
     }

@@ -77,6 +77,10 @@ struct `A server's configuration` {
             "origins are such as https://app.example.com,http://localhost:3000"
         ),
         (.snapshotSeconds, "60", "snapshotSeconds is not a number in 3600...7776000"),
+        (
+            .stageThresholds, "store:fast",
+            "stageThresholds are MILLISECONDS and STAGE:MILLISECONDS, with commas"
+        ),
         (.limits, "keys=5", "a limit is NAME=REQUESTS/SECONDS"),
         (.tlsKeyFile, "key.pem", "TLS needs a certificate and its key"),
     ])

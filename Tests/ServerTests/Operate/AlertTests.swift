@@ -95,6 +95,24 @@ struct `An alert` {
         }
     }
 
+    // row 10.4: one phone with a bad network is none, and what is slow is what is set
+    @Test func `of a stage needs several slow flows, by the threshold that is set`() async throws {
+        let settings = try Settings(file: nil) { $0 == .stageThresholds ? "store:900" : nil }
+        var setup = TestServer.Setup()
+        setup.adjust = { $0.settings = settings }
+        try await TestServer.with(setup) { server in
+            let watch = ReportWatch(service: server.service, interval: .seconds(600))
+            for number in 1...4 { try Self.record(flow: number, takes: 1000, server) }
+            #expect(await watch.look() == .done)
+            #expect(try await Self.alerts(server).isEmpty)
+            try Self.record(flow: 5, takes: 1000, server)
+            #expect(await watch.look() == .done)
+            let about = try await Self.alerts(server).map { $0["about"]?.string }
+            #expect(about == ["store"])
+            #expect(Self.told(server, "the 900 it may: 5 of 5 took longer") == 1)
+        }
+    }
+
     @Test func `is told by a server that begins again no second time`() async throws {
         try await WebhookWorld.with { server in
             let webhooks = try #require(server.service.webhooks)

@@ -1,4 +1,5 @@
 import Encodings
+import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import Testing
@@ -18,6 +19,45 @@ struct `Gates over HTTP` {
             let map = try GateMap(json: answer.json)
             #expect(map.isOpen("scan", to: []) && !map.isOpen("export", to: []))
             #expect(map.isOpen("export", to: ["com.example.app.pro.month"]))
+        }
+    }
+
+    // row Z15; an app keeps the map by its tag
+    @Test func `say when the next catalog comes into force, under one tag until then`()
+        async throws
+    {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let gates = ["/v1/catalog/gates", "/v1/catalog/gates?customer=frank-1"]
+            let paths = gates + ["/v1/offerings", "/v1/offerings?customer=frank-1"]
+            for path in paths {
+                #expect(try await server.get(path).json["validUntil"] == .null, "\(path)")
+            }
+            let next = server.clock.now.plus(seconds: 3600)
+            let catalog = #"{"tiers":["free"],"features":[{"id":"scan"}],"products":[]}"#
+            _ = try server.ledger.appender.publish(
+                try JSONValue(parsing: Array(catalog.utf8)),
+                effective: next,
+                EntitlementLedger.Request(id: "next", source: "catalog", environment: .production)
+            )
+            var answers: [[TestAnswer]] = []
+            for now in [server.clock.now, next.advanced(byMilliseconds: -1), next] {
+                server.clock.now = now
+                var told: [TestAnswer] = []
+                for path in paths { told.append(try await server.get(path)) }
+                answers.append(told)
+            }
+            for (place, path) in paths.enumerated() {
+                let told = answers.map { $0[place] }
+                let stated = told.map { $0.json["validUntil"] ?? "missing" }
+                let expected = [JSONValue.instant(next), .instant(next), .null]
+                #expect(stated == expected, "\(path)")
+                let products = told.map { $0.json["products"] }
+                #expect(products[0] == products[1] && products[1] != products[2], "\(path)")
+                guard gates.contains(path) else { continue }
+                let tags = told.map { $0.headers[.eTag] }
+                #expect(tags[0] == tags[1] && tags[1] != tags[2], "\(path)")
+            }
         }
     }
 

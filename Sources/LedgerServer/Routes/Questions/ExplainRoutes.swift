@@ -64,7 +64,7 @@ extension RouteTable {
                 throw Problem(unknownFeatureNear: near, path: "feature")
             }
         }
-        return answer(call, written, validUntil: nil)
+        return answer(call, written, validUntil: .some(written.validUntil))
     }
 
     /// A customer's own token is answered in the words for customers alone.

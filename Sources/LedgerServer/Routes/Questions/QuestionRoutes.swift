@@ -98,7 +98,7 @@ extension RouteTable {
         let written = try await written(call, service) { ledger, question in
             try ledger.questions.purchases(of: question)
         }
-        return answer(call, written, validUntil: nil)
+        return answer(call, written, validUntil: .some(written.validUntil))
     }
 
     /// Asks where it may wait for the disk.

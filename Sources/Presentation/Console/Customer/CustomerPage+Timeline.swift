@@ -14,12 +14,15 @@ extension CustomerPage {
             let events = timeline.events.sorted {
                 ($0.time, $0.sequence) > ($1.time, $1.sequence)
             }
+            let late = Set(timeline.late.map(\.sequence))
             if events.isEmpty {
                 page.element("p") { $0.write(CustomerWords.noEvents[language]) }
             }
             page.element("ol", ["class": "timeline", "reversed": ""]) { page in
                 for event in events.prefix(Self.eventLimit) {
-                    page.element("li") { writeEvent(event, to: &$0) }
+                    page.element("li") {
+                        writeEvent(event, isLate: late.contains(event.sequence), to: &$0)
+                    }
                 }
             }
             if events.count > Self.eventLimit {
@@ -31,7 +34,7 @@ extension CustomerPage {
         }
     }
 
-    private func writeEvent(_ event: ListedEvent, to page: inout XMLText) {
+    private func writeEvent(_ event: ListedEvent, isLate: Bool, to page: inout XMLText) {
         page.element("b") { $0.write(event.title(in: language)) }
         page.write(" · ")
         page.time(event.time, language)
@@ -39,7 +42,7 @@ extension CustomerPage {
         page.element("a", ["href": link(.event(event.sequence), point)]) {
             $0.write("#\(event.sequence)")
         }
-        if event.late != nil { writeLate(event, to: &page) }
+        if isLate { writeLate(event, to: &page) }
         let details = event.details
         if !details.isEmpty {
             page.element("div", ["lang": "en"]) { $0.write(details) }

@@ -4,8 +4,11 @@ import PostgresStorage
 import Testing
 
 /// What stands in PostgreSQL, with a standby that is waited for.
-@Suite(.serialized, .enabled(if: PostgresServers.isThere, PostgresServers.reason))
-struct `A cluster's journal in PostgreSQL` {}
+@Suite(.serialized, .enabled(if: PostgresServers.isInstalled, PostgresServers.reason))
+struct `A cluster's journal in PostgreSQL` {
+    /// One that is installed and does not start fails each test, rather than skip it.
+    init() throws { _ = try #require(PostgresServers.folder, "PostgreSQL did not start") }
+}
 
 /// Several machines: one call, one transaction, one fence.
 extension `A cluster's journal in PostgreSQL` {

@@ -154,14 +154,14 @@ def is_open(app, demo, folder, account, **more):
         running.say()
 
 
-def settled(app, demo, folder, account, rounds=40, tellers=1):
-    """Runs the app until its purchase is recorded once and finished once; raises otherwise.
+def settled(app, demo, folder, account, rounds=40, tellers=1, **more):
+    """Runs the app until what it bought is recorded once and finished once; raises otherwise. How many purchases.
 
     `tellers`: programs of which each may tell the store that it is finished; one that was killed before it noted
     that counts as two. To a store the second word is nothing new.
     """
     for _ in range(rounds):
-        converse(app, demo, folder, account, "online")
+        converse(app, demo, folder, account, "online", **more)
         device = demo.device(account)
         if not device["unfinished"]:
             break

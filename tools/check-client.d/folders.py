@@ -18,7 +18,8 @@ def bought(app, demo, folder, account, **more):
     said = converse(app, demo, folder, account, "buy " + PRODUCT, "open " + FEATURE, **more)
     if said != ["Thank you.", "Open, as the server says."]:
         raise Fault("%s: %s" % (account, said))
-    settled(app, demo, folder, account)
+    if settled(app, demo, folder, account) != 1:
+        raise Fault("%s: the store sold nothing" % account)
 
 
 def unwritable(tool, app, demo):

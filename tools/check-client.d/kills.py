@@ -31,7 +31,8 @@ def counted(tool, app, demo, library, account):
         library, folder, 0, path)).say("buy " + PRODUCT)
     if code != 0 or said != ["Thank you."]:
         raise Fault("without a kill: %d %s" % (code, said))
-    settled(app, demo, folder, account)
+    if settled(app, demo, folder, account) != 1:
+        raise Fault("without a kill the store sells nothing")
     with open(path, encoding="ascii") as file:
         return int(file.read())
 
@@ -88,6 +89,9 @@ def run(tool, app, demo, report, seed, count):
     killed = sum(1 for was_killed, _ in done if was_killed)
     if killed < count // 2:
         raise Fault("only %d of %d were killed" % (killed, count))
+    # Where nothing was sold, nothing can be lost.
+    if not any(was_killed and sold for was_killed, sold in done):
+        raise Fault("none of %d was killed behind the sale" % killed)
     report.figures["kills"] = {
         "calls": calls, "trials": count, "killed": killed,
         "soldBefore": sum(1 for _, sold in done if sold)}

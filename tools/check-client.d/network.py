@@ -115,7 +115,8 @@ def trial(app, demo, folder, account, seed):
             raise Fault("%s: closed when the app began anew" % account)
     finally:
         proxy.close()
-    settled(app, demo, folder, account)
+    if settled(app, demo, folder, account) != 1:
+        raise Fault("%s: the store sold nothing" % account)
     return where.split()[3], proxy.counts
 
 
@@ -129,6 +130,13 @@ def control(tool, app, demo):
         raise Fault("the control is recorded")
     if demo.device(account)["finished"]:
         raise Fault("what nobody recorded was finished")
+    try:
+        settled(app, demo, folder, account, rounds=1, server=proxy.url)
+    except Fault as fault:
+        if "not finished" in str(fault):
+            return
+        raise
+    raise Fault("a purchase that nobody recorded was not found")
 
 
 def run(tool, app, demo, report, seed, count):

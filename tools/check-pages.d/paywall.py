@@ -1,7 +1,7 @@
 """Customers' own pages in a browser: the paywall with an app's bridge behind it, and the history.
 
-`check(driver, base, key, customer)` takes a Selenium driver of Chromium, a server's address with a catalog, and a
-key that may write, and gives what it found wrong as sentences: none is well.
+`check(driver, base, key, customer)` takes a Selenium driver of Chromium, a server's address with a catalog, a key
+that may write, and a customer who bought something, and gives what it found wrong as sentences: none is well.
 """
 
 import contextlib
@@ -153,13 +153,14 @@ def history(driver, base, key, customer):
     driver.get(link(base, key, customer, "history"))
     if "ticket" in driver.current_url:
         found.append("the ticket stays in the address")
-    if driver.execute_script("return document.querySelector('details.detail > summary') !== null"):
-        click(driver, "details.detail > summary")
-        if not until(lambda: text(driver, "dialog[open] dl")):
-            found.append("the details are in no dialog (row 7.2)")
-        click(driver, "dialog[open] [data-close]")
-        if not until(lambda: text(driver, "dialog[open] dl") is None):
-            found.append("the dialog does not close")
+    if not driver.execute_script("return document.querySelector('details.detail > summary') !== null"):
+        return found + ["the history has no charge with details (rows 7.1, 7.2)"]
+    click(driver, "details.detail > summary")
+    if not until(lambda: text(driver, "dialog[open] dl")):
+        return found + ["the details are in no dialog (row 7.2)"]
+    click(driver, "dialog[open] [data-close]")
+    if not until(lambda: text(driver, "dialog[open] dl") is None):
+        found.append("the dialog does not close")
     return found
 
 

@@ -32,7 +32,8 @@ def run(browser):
         if browser.violations():
             raise Fault("with local times: %s" % browser.violations()[0])
         plain = times("Asia/Tokyo", scripts=False)
-        if any(title for _, title, _ in plain) or not all("UTC" in text for text, _, _ in plain):
+        if len(plain) != len(home) or any(title for _, title, _ in plain) \
+                or not all("UTC" in text for text, _, _ in plain):
             raise Fault("without a script a time does not say UTC: %r" % plain[:2])
         table = times("Asia/Tokyo", path="/console/events")
         if not table or not all("GMT+9" in title for _, title, _ in table):

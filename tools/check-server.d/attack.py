@@ -19,7 +19,7 @@ ANSWER_SECONDS = 10
 
 HEAD = b"POST /v1/signals/app-store HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
-# Requests that must be refused, by a 4xx or by a closed connection.
+# Requests that must be refused, by a problem document of a 4xx or by a closed connection.
 MALFORMED = {
     "no request": b"\r\n" * 4 + b"nonsense\r\n\r\n",
     "no version": b"GET /healthz\r\n\r\n",
@@ -159,6 +159,8 @@ class Attack:
                     writer.write(piece)
                     sent += len(piece)
                     await asyncio.wait_for(writer.drain(), ANSWER_SECONDS)
+                    # Where there is room nobody waits, and an answer would not be seen.
+                    await asyncio.sleep(0)
                 data = await asyncio.wait_for(answer, ANSWER_SECONDS)
                 kind.outcomes[status_of(data)] += 1
                 kind.closed += 1
@@ -181,7 +183,9 @@ class Attack:
         """Each of them again and again; what is answered, by its name."""
         while time.monotonic() < self.end - ANSWER_SECONDS:
             for name, data in MALFORMED.items():
-                outcome, _ = await self.converse("malformed", data, half_close=False)
+                outcome, received = await self.converse("malformed", data, half_close=False)
+                if received and not is_problem(received):
+                    outcome = "not one problem document"
                 self.kinds["malformed"].outcomes["%s: %s" % (name, outcome)] += 1
             await asyncio.sleep(1)
 
@@ -263,6 +267,11 @@ def status_of(data):
         return "closed"
     parts = data.split(b" ", 2)
     return parts[1].decode() if parts[0].startswith(b"HTTP/1.") and len(parts) > 1 else "noise"
+
+
+def is_problem(data):
+    """Whether it is one answer, and that a problem document (RFC 9457)."""
+    return data.count(b"HTTP/1.1 ") == 1 and b"application/problem+json" in data
 
 
 def main():

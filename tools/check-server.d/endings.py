@@ -52,7 +52,7 @@ class Load(threading.Thread):
 
 
 def under_load(server, prefix, acknowledged, act, seconds):
-    """Lets clients work, acts in the midst of it, and waits for all; the clients."""
+    """Lets clients work, acts in the midst of it, and waits for all; the clients, and what came of the act."""
     load = [Load(server, prefix, number, acknowledged) for number in range(CLIENTS)]
     for client in load:
         client.start()
@@ -99,16 +99,32 @@ def require_whole(load):
         raise Fault("%d answers end in the middle: %s" % (len(halves), halves[0]))
 
 
-def check_half_control():
-    """Half an answer must be found."""
-    client = Load(honest.Stub(3, honest.Stub.ANSWER[:-9]), "half", 0, {})
-    client.start()
-    client.join(30)
-    try:
-        require_whole([client])
-    except Fault:
-        return 1
-    raise Fault("control: half an answer was not found")
+def require_served(load, acknowledged, what):
+    """Something was recorded, and nobody was refused but to come again."""
+    wrong = [text for client in load for text in client.refused if " 503 " not in text]
+    if wrong:
+        raise Fault("%s: %s" % (what, wrong[0]))
+    if not acknowledged:
+        raise Fault("%s: nothing was acknowledged before it" % what)
+
+
+def check_load_controls():
+    """Half an answer, a refusal that no end explains and a load that records nothing must be found; how many."""
+    half, refusal = honest.Stub.ANSWER[:-9], honest.Stub.ANSWER.replace(b"200 OK", b"500 No")
+    plans = ((3, half, lambda load, _: require_whole(load)),
+             (3, refusal, lambda load, acknowledged: require_served(load, acknowledged, "control")),
+             (0, b"", lambda load, acknowledged: require_served(load, acknowledged, "control")))
+    for count, last, require in plans:
+        acknowledged = {}
+        client = Load(honest.Stub(count, last), "planted", 0, acknowledged)
+        client.start()
+        client.join(30)
+        try:
+            require([client], acknowledged)
+        except Fault:
+            continue
+        raise Fault("control: %r behind %d answers was not found" % (last[:30], count))
+    return len(plans)
 
 
 def stalled(tool, material):
@@ -157,23 +173,22 @@ def followed(material):
 def terminate(tool, material, source, rounds):
     """SIGTERM under load."""
     ledger, key = material.ledger()
-    acknowledged, slowest, cut = {}, 0.0, 0
+    acknowledged, everybody, slowest = {}, [], 0.0
     for number in range(rounds):
         with material.server(ledger, key) as server:
             load, seconds = under_load(
                 server, "term%d" % number, acknowledged, server.stop, source.uniform(0.5, 1.5))
         require_whole(load)
-        wrong = [text for client in load for text in client.refused if " 503 " not in text]
-        if wrong:
-            raise Fault("SIGTERM: %s" % wrong[0])
-        cut += sum(1 for client in load if client.refused)
+        everybody += load
         slowest = max(slowest, seconds)
         require_recorded(recorded(tool, ledger), acknowledged)
+    require_served(everybody, acknowledged, "SIGTERM")
     if slowest > DRAIN_SECONDS:
         raise Fault("the server took %.1f s to end" % slowest)
     checked_audit(tool, ledger)
-    return {"rounds": rounds, "acknowledged": len(acknowledged), "lost": 0, "refusedAtTheEnd": cut,
-            "slowestEndSeconds": round(slowest, 2), "plantedAndFound": check_half_control(),
+    return {"rounds": rounds, "acknowledged": len(acknowledged), "lost": 0,
+            "refusedAtTheEnd": sum(1 for client in everybody if client.refused),
+            "slowestEndSeconds": round(slowest, 2), "plantedAndFound": check_load_controls(),
             "stalledEndSeconds": round(stalled(tool, material), 2),
             "followedEndSeconds": round(followed(material), 2)}
 
@@ -181,14 +196,16 @@ def terminate(tool, material, source, rounds):
 def kill(tool, material, source, cycles):
     """kill -9 under load, on one growing ledger, which the next server opens again."""
     ledger, key = material.ledger()
-    acknowledged, repeated = {}, 0
+    acknowledged, everybody, repeated = {}, [], 0
     for number in range(cycles):
         with material.server(ledger, key) as server:
             repeated += require_repeats(server, acknowledged)
-            under_load(
+            load, _ = under_load(
                 server, "kill%d" % number, acknowledged, server.kill, source.uniform(0.05, 1.2))
+        everybody += load
         require_recorded(recorded(tool, ledger), acknowledged)
         checked_replay(tool, ledger)
+    require_served(everybody, acknowledged, "kill -9")
     checked_audit(tool, ledger)
     places = recorded(tool, ledger)
     return {"cycles": cycles, "acknowledged": len(acknowledged), "lost": 0,

@@ -17,7 +17,7 @@ IO, CONFIGURATION = 74, 78
 
 
 def refused(material, code, words, what, ledger=None, environment=None):
-    """A server that must not start: ends with this code and names what is wrong, with a hint."""
+    """A server that must not start: ends with this code and one problem; what it says, and the problem."""
     place = ["--ledger", ledger] if ledger else ["--ephemeral"]
     try:
         done = material.tool.run_plain(
@@ -26,10 +26,11 @@ def refused(material, code, words, what, ledger=None, environment=None):
         raise Fault("%s: the server starts all the same" % what) from error
     text = done.stderr.decode(errors="replace")
     problems = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    if done.returncode != code or done.stdout or len(problems) != 1 or not problems[0].get("code"):
+    if done.returncode != code or done.stdout or len(problems) != 1 or not (
+            problems[0].get("code") and problems[0].get("title")):
         raise Fault("%s: exit %d instead of %d: %s%s" % (
             what, done.returncode, code, done.stdout[:200].decode(), text[:400]))
-    return text
+    return text, problems[0]
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -137,11 +138,11 @@ def check_reader(material):
                 "the reader", allowed=True)
         expect(reader.ask("POST", "/v1/customers/r/grants", {"tier": "pro"}), 403,
                "the reader is asked to record", code="read_only")
-        text = refused(material, 75, ["--port", "0"], "a second writer", ledger=ledger)
+        _, problem = refused(material, 75, ["--port", "0"], "a second writer", ledger=ledger)
         reader.stop()
         writer.stop()
-    if "hint" not in text:
-        raise Fault("a second writer is not told what to do: %s" % text[:200])
+    if not problem.get("hint"):
+        raise Fault("a second writer is not told what to do: %s" % problem)
     return 23
 
 
@@ -163,7 +164,7 @@ def check_ports(material):
 
 def check_configuration(material):
     """Configuration that cannot be used is refused before anything is listened on."""
-    base = {"bundleIds": ["com.example.app"], "appAppleId": 1, "builtInRoots": False}
+    base = {"bundleIds": ["com.example.app"], "appAppleId": 1, "builtInRoots": False, "roots": ["root.pem"]}
     stores = {
         "text": "no JSON", "a list": [], "a member that is not known": {"appleStore": {}},
         "no bundle": {"appStore": {**base, "bundleIds": []}},
@@ -176,7 +177,12 @@ def check_configuration(material):
     material.write("empty.txt", "")
     material.write("short.txt", "guess-me")
     secret = material.write("secret.txt", "s3cret-that-no-message-may-hold")
-    count = 0
+    # The control: what each of them is a change of can be used.
+    path = material.write("good-stores.json", json.dumps({"appStore": base, "revenueCat": {
+        "authorizationFile": "secret.txt", "hmacSecretFile": "secret.txt"}}))
+    with material.server(words=["--stores", path]) as server:
+        server.stop()
+    count = 1
     for what, value in stores.items():
         path = material.write("bad-stores.json", value if what == "text" else json.dumps(value))
         refused(material, CONFIGURATION, ["--port", "0", "--stores", path], "stores.json: " + what)
@@ -184,7 +190,7 @@ def check_configuration(material):
     private = material.path("tls.key")
     for what, path in (("a private key", private), ("no key", secret), ("an empty file",
                        material.path("empty.txt")), ("a file that is not there", "absent.pem")):
-        text = refused(
+        text, _ = refused(
             material, CONFIGURATION, ["--port", "0", "--customer-keys", path], "tokens: " + what)
         if "s3cret" in text or "PRIVATE" in text:
             raise Fault("a message holds a secret: %s" % text[:200])

@@ -112,6 +112,9 @@ class Lines:
             left -= size
         if sum(totals.values()) != count:
             raise Fault("of %d lines, %s are told of" % (count, totals))
+        # A tenth of them are events as they should be.
+        if not totals["appended"]:
+            raise Fault("of %d lines none is taken: %s" % (count, totals))
         return totals
 
     def catalogs(self, count):

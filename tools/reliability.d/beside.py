@@ -143,8 +143,11 @@ def reader_beside(tool, history, events, source):
         shown += seen
     feeding.end()
     code, errors = finish(process, answered)
-    if code != 0:
-        raise Fault("the import beside readers ended with %d: %s" % (code, errors[-200:]))
+    if code != 0 or answered.count != events:
+        raise Fault("the import beside readers ended with %d after %d events: %s" % (
+            code, answered.count, errors[-200:]))
+    if not shown:
+        raise Fault("nobody read beside the import")
     sizes = {}
     for answer in shown:
         sizes.setdefault(answer["sequence"], []).append(answer)

@@ -54,7 +54,7 @@ def run(root, report, seed, key, suite, variable, count, is_optimized):
         tests = run_suite(root, suite, words, {
             **environment, variable: str(piece), "ENTITLE_SEED": str(first)})
         if tests == 0:
-            raise Missing("there is no suite %s" % suite)
+            raise Fault("there is no suite %s" % suite)
         first, left = first + piece, left - piece
         say("%s: %d of %d" % (key, count - left, count))
     report.figures[key] = {

@@ -94,8 +94,10 @@ struct `Recorded time` {
                 expiration: 1_799_904_000_000
             )
             guard case .appended(_, let count) = try scratch.ledger.appender.record(signal) else {
+                Issue.record("it is not appended")
                 return
             }
+            #expect(count > 1, "there are several")
             let times = try (0..<count).map {
                 try scratch.ledger.questions.event(at: UInt64($0))?.recordedAt
             }

@@ -25,8 +25,9 @@ struct `Of people who were erased` {
         var inEvidence: Set<String> = []
         var inEvents: Set<String> = []
         var inFiles: Set<String> = []
-        /// Of those who stay.
+        /// Of those who stay, in evidence.
         var staying: Set<String> = []
+        var stayingInEvents: Set<String> = []
     }
 
     @Test func `nothing is found in any store's message`() async throws {
@@ -39,11 +40,13 @@ struct `Of people who were erased` {
             all.messages += found.messages
             all.opened += found.opened
             all.staying.formUnion(found.staying)
+            all.stayingInEvents.formUnion(found.stayingInEvents)
         }
         print(
             "\(all.messages) messages, \(all.opened) still open, naming \(all.staying.count) who stay"
         )
         #expect(all.messages > Self.count * 3 / 4)
+        #expect(!all.stayingInEvents.isEmpty, "control: events name those who stay")
     }
 
     // The control: sealed for their events alone, as older programs did, they are found.
@@ -106,7 +109,9 @@ struct `Of people who were erased` {
                 found.staying.formUnion(control.found(in: evidence))
             }
             try scratch.ledger.questions.events(EventFilter(sequences: 0..<(.max))) { _, event in
-                found.inEvents.formUnion(search.found(in: Array(event.description.utf8)))
+                let bytes = Array(event.description.utf8)
+                found.inEvents.formUnion(search.found(in: bytes))
+                found.stayingInEvents.formUnion(control.found(in: bytes))
                 return true
             }
             try scratch.close()

@@ -170,6 +170,7 @@ struct `An export's tables` {
                 ExportSample.export(scratch.ledger, redaction, [.csv])
             )
             for export in [sample, try Self.export(scratch.ledger, redaction)] {
+                var count = 0
                 for file in export.files.keys where file.hasSuffix(".csv") {
                     let rows = try Self.rows(file, export)
                     for cell in rows.flatMap(\.values) {
@@ -180,8 +181,10 @@ struct `An export's tables` {
                             isNumber == true || !"=+-@".contains(cell.first ?? "x"),
                             "\(file): \(cell)"
                         )
+                        count += 1
                     }
                 }
+                #expect(count > 0, "there are cells")
             }
         }
     }

@@ -184,12 +184,36 @@ struct `A tampered export` {
         #expect(check.faults.contains { $0.kind == .manifest })
     }
 
+    /// What a line of records, or of a range's proof, says to whoever checks it.
+    private struct Meaning: Equatable {
+        var numbers: [UInt64?]
+        var record: JSONValue?
+        var hashes: [[JSONValue]?]
+    }
+
+    private static func meaning(_ bytes: [UInt8]) -> [Meaning] {
+        bytes.split(separator: 0x0A).map { line in
+            // What is no JSON says nothing.
+            let json = try? JSONValue(parsing: Array(line))
+            return Meaning(
+                numbers: ["sequence", "from", "to"].map { name in
+                    json?[name]?.string.flatMap { UInt64($0) }
+                },
+                record: json?["record"],
+                hashes: ["proof", "edge", "consistency"].map { json?[$0]?.array }
+            )
+        }
+    }
+
     // Input from outside: nothing in it stops the program.
     @Test func `of any bytes is refused, never trusted and never a crash`() async throws {
         var random = SystemRandomNumberGenerator()
         try await Self.filled { export, files in
-            for name in [ExportFile.manifest, ExportFile.proofs, ExportFile.range] {
-                guard let bytes = files.files[name] else { continue }
+            let isRange = export.plan.customer == nil
+            let ranges = isRange ? [ExportFile.range] : []
+            for name in [ExportFile.manifest, ExportFile.proofs] + ranges {
+                let bytes = try #require(files.files[name])
+                let meaning = Self.meaning(bytes)
                 for _ in 0..<60 {
                     var changed = files
                     var altered = bytes
@@ -201,11 +225,14 @@ struct `A tampered export` {
                     if name != ExportFile.manifest { try changed.sign(export) }
                     let check = try ExportCheckAnswer(changed, key: nil)
                     #expect(check.records <= export.recordCount)
-                    #expect(altered == bytes || !check.isOK || name != ExportFile.manifest)
+                    // Signed anew, another spelling of the same proof may pass: "-0" is 0.
+                    let isSame =
+                        name == ExportFile.manifest
+                        ? altered == bytes : Self.meaning(altered) == meaning
+                    #expect(isSame || !check.isOK, "\(name)")
                 }
             }
-            for edge in ["18446744073709551615", "18446744073709551614", "-1", ""] {
-                guard files.files[ExportFile.range] != nil else { continue }
+            for edge in ["18446744073709551615", "18446744073709551614", "-1", ""] where isRange {
                 var changed = files
                 let from = try #require(files.json(ExportFile.range).first?["from"]?.string)
                 let text = files.text(ExportFile.range).replacing(from, with: edge)

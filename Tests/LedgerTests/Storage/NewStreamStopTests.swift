@@ -126,6 +126,7 @@ struct `A ledger whose writer was stopped with new streams on their way` {
             #expect(try open.directory.log.newStreams(from: 0).isEmpty)
             let vault = open.directory.vault
             let known = try (0..<Self.customers).compactMap { try vault.stream(of: Self.name($0)) }
+            #expect(known.count == Self.customers)
             let new = try vault.reserveStream(of: Self.name(99))
             let counter = StreamNumber.counter(of: new)
             #expect(known.allSatisfy { StreamNumber.counter(of: $0) < counter })

@@ -8,6 +8,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 import Synchronization
+import Testing
 
 @testable import LedgerServer
 
@@ -108,7 +109,7 @@ enum WebhookWorld {
             options.sendsToPrivateNetworks = isPrivate
         }
         try await TestServer.with(setup) { server in
-            guard let webhooks = server.service.webhooks else { return }
+            let webhooks = try #require(server.service.webhooks)
             defer { webhooks.close() }
             try server.publishCatalog()
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -79,14 +79,17 @@ struct `A chain whose revocation is asked about` {
 
     @Test func `does not wait for a responder that is away`() async throws {
         let authority = try Self.authority()
+        let cancelled = Asked()
         let verifier = try Self.verifier(timeoutMilliseconds: 10) { _ in
             // Until it is cancelled.
             try? await Task.sleep(for: .seconds(3600))
+            if Task.isCancelled { cancelled.count.add(1, ordering: .relaxed) }
             return nil
         }
         let jws = try SimulatedAppStore(authority: authority)
             .transaction(start: AppStoreSample.start)
         #expect(await verifier.transaction(jws, now: Self.now).refusal == nil)
+        #expect(cancelled.count.load(ordering: .relaxed) == 1, "it was given up")
     }
 
     @Test func `is asked about once in an interval, and stays revoked`() async throws {

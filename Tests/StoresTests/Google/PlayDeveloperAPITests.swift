@@ -156,7 +156,9 @@ struct `The Play Developer API` {
             try await api.answer(of: token, packageName: "com.example.app")
         }
         #expect(fault == .notFound)
-        for request in simulated.requests where request.method == .get {
+        let asked = simulated.requests.filter { $0.method == .get }
+        #expect(!asked.isEmpty)
+        for request in asked {
             let last = request.url.split(separator: "/").last ?? ""
             #expect(last.utf8.allSatisfy { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
             #expect(last != ".." && last != "." && request.url.contains("/tokens/" + last))

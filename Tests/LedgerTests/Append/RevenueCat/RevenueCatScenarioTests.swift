@@ -129,11 +129,11 @@ private struct Play {
         }
         let body = Array(JSONValue.object(members).description.utf8)
         let submission = try RevenueCatBody.submission(of: body)
-        guard case .appended = try scratch.ledger.appender.record(submission) else {
+        guard case .appended(let place, _) = try scratch.ledger.appender.record(submission) else {
             Issue.record("\(name): \(sent) is not appended")
             return
         }
-        #expect(try scratch.ledger.appender.record(submission) != .known)
+        #expect(try scratch.ledger.appender.record(submission) == .duplicate(of: place))
     }
 
     private func show(_ user: CustomerID) throws -> JSONValue {

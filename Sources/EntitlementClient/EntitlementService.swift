@@ -23,7 +23,7 @@ public actor EntitlementService {
     /// What the store verified when it was asked what its account holds, and who was signed in then.
     private var held = Held()
     /// What names another customer, until an answer of the server says that it is theirs all the same.
-    private var left: [StoreTransaction] = []
+    private var leftForOthers: [StoreTransaction] = []
     /// The flow that runs; nil: none does (row 2.2).
     var flow: FlowLog?
     /// The beginning of the last use; nil: there was none.
@@ -186,7 +186,7 @@ extension EntitlementService {
         let wasNobody = store.customer == nil
         stopListening()
         flow?.note(.failed(ServiceError(.cancelled)))
-        (flow, held, left) = (nil, Held(), [])
+        (flow, held, leftForOthers) = (nil, Held(), [])
         await connection.forgetToken()
         await queue.switchCustomer(to: customer)
         await store.switchCustomer(to: customer)
@@ -220,8 +220,8 @@ extension EntitlementService {
         case .verified(let transaction):
             // Another customer's stays unfinished: the store tells it anew once they have signed in (row CL5).
             guard !store.current.isAnothers(transaction) else {
-                if store.customer == customer, !left.contains(transaction) {
-                    left.append(transaction)
+                if store.customer == customer, !leftForOthers.contains(transaction) {
+                    leftForOthers.append(transaction)
                 }
                 return
             }
@@ -283,9 +283,9 @@ extension EntitlementService {
     /// Hands in what names another customer where the server says by now that it is theirs (C1).
     private func takeWhatWasLeft() async {
         let known = store.current
-        let theirs = left.filter { !known.isAnothers($0) }
+        let theirs = leftForOthers.filter { !known.isAnothers($0) }
         guard let owner = known.customer, !theirs.isEmpty else { return }
-        left.removeAll { theirs.contains($0) }
+        leftForOthers.removeAll { theirs.contains($0) }
         for transaction in theirs { await queue.add(.claim(transaction), for: owner) }
         await queue.send()
     }

@@ -60,6 +60,8 @@ package enum LedgerServer {
         package var trustInterval: Duration? = TrustRefresh.standardInterval
         /// How often the figures of reports are looked at; nil: never.
         package var reportWatch: Duration? = ReportWatch.standardInterval
+        /// What stages of purchase flows may take, where a question for a report does not say.
+        package var stageThresholds = StageReport.Thresholds()
         /// How checkpoints are signed and published; nil: not at all.
         package var publication: PublicationSchedule?
         /// How the log is archived; nil: not at all.

@@ -50,6 +50,8 @@ final class LedgerService: Sendable, BlockingPool {
     let keyOptions: MasterKeyOptions?
     /// What the server goes by.
     let settings: Settings
+    /// What stages of purchase flows may take, unless told (row 10.4).
+    let stageThresholds: StageReport.Thresholds
     /// Who is told of what happens; nil: the ledger stands in no directory.
     let webhooks: Webhooks?
     /// Whether webhooks may be sent to networks of one's own.
@@ -113,6 +115,7 @@ final class LedgerService: Sendable, BlockingPool {
         directory = options.directory
         keyOptions = options.keyOptions
         settings = options.settings
+        stageThresholds = options.stageThresholds
         webhooks = options.webhooks
         sendsToPrivateNetworks = options.sendsToPrivateNetworks
         // Without the key there are no notices; what needs it says so by itself.

@@ -94,7 +94,7 @@ struct OfflineCache: Sendable {
     /// What the store said that it sells, each with when (row 1.4); empty: nothing is kept.
     func products() -> [SoldProduct] {
         guard let bytes = read(.products) else { return [] }
-        let kept = QueueFile.json(bytes.dropLast())?.array?.compactMap { SoldProduct(json: $0) }
+        let kept = DigestedLine.json(bytes.dropLast())?.array?.compactMap { SoldProduct(json: $0) }
         guard let kept, kept.allSatisfy({ $0.asOf != nil }) else {
             putAside(.products)
             return []
@@ -112,7 +112,7 @@ struct OfflineCache: Sendable {
             product.asOf = instant
             kept.append(product)
         }
-        write(QueueFile.line(.array(kept.map(\.json))), to: .products)
+        write(DigestedLine.bytes(.array(kept.map(\.json))), to: .products)
     }
 
     /// Takes away what is of a customer (row CL5); keys, and what the store sells, are nobody's.

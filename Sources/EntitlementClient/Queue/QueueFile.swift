@@ -1,4 +1,3 @@
-import Crypto
 import Encodings
 import Entitlements
 import LedgerAPI
@@ -19,9 +18,6 @@ struct QueueFile: Sendable {
     /// Whether a whole line does not hold.
     private(set) var isDamaged = false
 
-    /// Bytes of SHA-256 that stand before a line, in hexadecimal.
-    private static let digestByteCount = 8
-
     init() {}
 
     /// Reads a file; whatever it holds, it is a queue.
@@ -29,37 +25,15 @@ struct QueueFile: Sendable {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         isTorn = lines.popLast()?.isEmpty == false
         for line in lines {
-            if let json = Self.json(line), apply(json) { continue }
+            if let json = DigestedLine.json(line), apply(json) { continue }
             isDamaged = true
             spentLines += 1
         }
     }
 
-    /// A change as a line.
-    static func line(_ json: JSONValue) -> [UInt8] {
-        let text = Array(json.description.utf8)
-        return Array((digest(text) + " ").utf8) + text + [UInt8(ascii: "\n")]
-    }
-
     /// The whole queue as a file.
     static func bytes(_ calls: [QueuedCall]) -> [UInt8] {
-        calls.flatMap { line($0.added) + line($0.state) }
-    }
-
-    private static func digest(_ text: [UInt8]) -> String {
-        Hexadecimal.encode(Array(SHA256.hash(data: text).prefix(digestByteCount)))
-    }
-
-    /// What a line says, without its end; nil: it is torn, damaged or none.
-    static func json(_ line: ArraySlice<UInt8>) -> JSONValue? {
-        let head = digestByteCount * 2
-        guard line.count > head else { return nil }
-        let text = Array(line.dropFirst(head + 1))
-        guard String(decoding: line.prefix(head + 1), as: UTF8.self) == digest(text) + " " else {
-            return nil
-        }
-        // What holds by its digest and is no JSON is none of ours.
-        return try? JSONValue(parsing: text)
+        calls.flatMap { DigestedLine.bytes($0.added) + DigestedLine.bytes($0.state) }
     }
 
     /// Returns whether the change was understood.

@@ -344,7 +344,7 @@ extension SyncQueue {
                 try rewrite()
             } else {
                 spentLines += change["op"]?.string == "state" ? 1 : 0
-                try storage.append(QueueFile.line(change), to: .queue)
+                try storage.append(DigestedLine.bytes(change), to: .queue)
             }
         } catch {
             isTorn = true

@@ -11,7 +11,7 @@ package enum RulesVersion {
     /// The first ones by which decision tokens say of which history they are.
     package static let ofRoots: UInt16 = 4
 
-    /// The last ones by which anything is summed otherwise: what was summed by them stands.
+    /// The ones that reports are summed by: later ones change no sum.
     package static let ofSums: UInt16 = 4
 
     /// The first ones by which no repeat is late.

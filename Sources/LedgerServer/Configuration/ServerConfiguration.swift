@@ -75,8 +75,7 @@ package struct ServerConfiguration: Sendable {
             try settings.interval(.trustSeconds, standard: options.trustInterval)
         options.reportWatch =
             try settings.interval(.reportSeconds, standard: options.reportWatch)
-        // Looks read them: what is not in order is refused before the first.
-        _ = try settings.stageThresholds()
+        options.stageThresholds = try settings.stageThresholds()
         options.audits.quick =
             try settings.interval(.auditSeconds, standard: options.audits.quick)
         options.audits.everything =

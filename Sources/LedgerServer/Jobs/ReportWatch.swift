@@ -1,7 +1,6 @@
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
-import LedgerOperations
 import Logging
 import ServiceLifecycle
 
@@ -35,9 +34,8 @@ struct ReportWatch: ScheduledJob {
     func look() async -> JobRun {
         do {
             let now = service.clock()
-            let thresholds = try service.settings.stageThresholds()
             let (figures, recent) = try await service.reports.make {
-                [reports = service.ledger.reports] in
+                [reports = service.ledger.reports, thresholds = service.stageThresholds] in
                 func question(_ kind: ReportKind) -> ReportQuestion {
                     ReportQuestion(
                         kind,

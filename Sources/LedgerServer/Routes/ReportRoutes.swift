@@ -100,7 +100,7 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Answer {
-        let question = try call.reportQuestion(kind)
+        let question = try call.reportQuestion(kind, service)
         try await service.require(call.minimumSequence())
         let media = call.preferred(ReportMedia.allCases)
         let (body, lasting, sequence) = try await service.reports.make {
@@ -127,12 +127,16 @@ private enum ReportMedia: String, CaseIterable {
 }
 
 extension Call {
-    func reportQuestion(_ kind: ReportKind) throws(Problem) -> ReportQuestion {
+    func reportQuestion(
+        _ kind: ReportKind,
+        _ service: LedgerService
+    ) throws(Problem) -> ReportQuestion {
         var question = ReportQuestion(
             kind,
             environment: try environment(),
             point: try point()
         )
+        question.thresholds = service.stageThresholds
         if let from = query[.from] { question.range.start = try instant(from, "from") }
         if let to = query[.to] { question.range.end = try instant(to, "to") }
         if let text = query[.thresholds] {

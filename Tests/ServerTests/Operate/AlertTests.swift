@@ -97,9 +97,9 @@ struct `An alert` {
 
     // row 10.4: one phone with a bad network is none, and what is slow is what is set
     @Test func `of a stage needs several slow flows, by the threshold that is set`() async throws {
-        let settings = try Settings(file: nil) { $0 == .stageThresholds ? "store:900" : nil }
+        let thresholds = try #require(StageReport.Thresholds("store:900"))
         var setup = TestServer.Setup()
-        setup.adjust = { $0.settings = settings }
+        setup.adjust = { $0.stageThresholds = thresholds }
         try await TestServer.with(setup) { server in
             let watch = ReportWatch(service: server.service, interval: .seconds(600))
             for number in 1...4 { try Self.record(flow: number, takes: 1000, server) }
@@ -110,6 +110,12 @@ struct `An alert` {
             let about = try await Self.alerts(server).map { $0["about"]?.string }
             #expect(about == ["store"])
             #expect(Self.told(server, "the 900 it may: 5 of 5 took longer") == 1)
+            // Whoever asks is told by the same, unless they say otherwise.
+            for (query, threshold) in [("", 900), ("?thresholds=2000", 2000)] as [(String, Int64)] {
+                let report = try await server.get("/v1/reports/stages" + query, as: .audit)
+                let row = try #require(report.json["rows"]?.array?.first)
+                #expect(row["threshold"] == .integer(threshold), "\(report.body)")
+            }
         }
     }
 

@@ -35,12 +35,11 @@ extension PageTable {
         if call.mayReport {
             let environment = try call.environment()
             let point = BitemporalPoint(at: call.now, knownAt: .everything)
-            let thresholds = try service.settings.stageThresholds()
             (page.errors, page.stages) = try await service.reports.make {
                 let reports = service.ledger.reports
                 let errors = ReportQuestion(.errors, environment: environment, point: point)
                 var stages = ReportQuestion(.stages, environment: environment, point: point)
-                stages.thresholds = thresholds
+                stages.thresholds = service.stageThresholds
                 return (
                     try reports.errors(errors).rows(errors.rule),
                     try reports.stageTimes(stages).rows(stages.thresholds)

@@ -41,7 +41,7 @@ extension PageTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Page {
-        let question = try call.reportQuestion(kind)
+        let question = try call.reportQuestion(kind, service)
         let report = try await service.reports.make {
             try service.ledger.reports.report(question)
         }

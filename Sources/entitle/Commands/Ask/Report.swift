@@ -51,7 +51,8 @@ struct Report: ParsableCommand {
     @Option(
         help: """
             stages: how slow the 95th percentile may be, MILLISECONDS and STAGE:MILLISECONDS, with \
-            commas (default: \(StageReport.Thresholds.defaultMilliseconds)).
+            commas (default: $ENTITLE_STAGE_THRESHOLDS, else \
+            \(StageReport.Thresholds.defaultMilliseconds)).
             """
     )
     var thresholds: String?
@@ -130,6 +131,7 @@ struct Report: ParsableCommand {
             question.range.start = try InstantArgument.parse(from, place: "--from", now: now)
         }
         question.range.end = try to.map { try InstantArgument.parse($0, place: "--to", now: now) }
+        question.thresholds = try Invocation.current.settings.stageThresholds()
         if let thresholds {
             guard let read = StageReport.Thresholds(thresholds) else {
                 throw Self.usage("not thresholds", "--thresholds", hint: "such as 2000,store:800")

@@ -46,7 +46,10 @@ package struct BackupList: Sendable, Equatable, Codable {
             return BackupList()
         }
         guard let list = try? JSONDecoder().decode(BackupList.self, from: Data(bytes)) else {
-            throw LedgerOpenFault(.damaged, "backups.json is not a list of backups")
+            throw LedgerOpenFault(
+                .damaged,
+                "backups.json is not a list of backups: mend it, or move it away and back up anew"
+            )
         }
         return list
     }

@@ -28,7 +28,8 @@ extension Checkup {
                 .keyOpen,
                 "others may read or write the file of the master key",
                 at: place,
-                do: "chmod 600 \(place); if somebody has read it: `entitle keys rotate-master`"
+                do: "chmod 600 \(place); if somebody has read it: `entitle keys rotate-master`, "
+                    + "with --new-key-file where it is kept elsewhere"
             )
         }
         if key?.isOwn == true {

@@ -40,7 +40,9 @@ extension Checkup {
                     .deliveriesDead,
                     "\(dead) deliveries are not tried any more",
                     at: webhook.id,
-                    do: "mend the receiver, then `entitle webhooks resend \(webhook.id)`"
+                    do:
+                        "mend the receiver: `entitle webhooks deliveries \(webhook.id) --state dead` "
+                        + "lists messages, `entitle webhooks resend \(webhook.id) MESSAGE` sends one"
                 )
             }
             if let waiting = webhook.waiting, waiting > 0 {

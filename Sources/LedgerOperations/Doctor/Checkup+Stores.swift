@@ -101,8 +101,8 @@ extension Checkup {
                     .storeSilent,
                     "nothing has come of it since \(last)",
                     at: source.name,
-                    do: "`entitle test-notification`, and look whether the store's console has "
-                        + "this server's address"
+                    do: (source.name == Source.appStore ? "`entitle test-notification`, and " : "")
+                        + "look whether the store's console has this server's address"
                 )
             }
             if known.gaps.contains(.neverAsked) {

@@ -1,5 +1,6 @@
 package import EntitlementLedger
 package import Entitlements
+package import EventLog
 
 /// What a ledger refuses, as a command tells it.
 extension OperationFault {
@@ -24,6 +25,19 @@ extension OperationFault {
                 hint: "events go on being recorded; whoever holds that checkpoint can show the gap"
             )
         }
+    }
+
+    /// A commit of which nobody knows whether it stands.
+    ///
+    /// `id`: the request's, by which it is asked again.
+    package init(inDoubt fault: LogStorageFault, id: String, ofLedgerAt place: String) {
+        self.init(telling: fault, ofLedgerAt: place)
+        hint = Self.repeating(id)
+    }
+
+    /// How a request is asked again whose outcome nobody knows (E1).
+    package static func repeating(_ id: String) -> String {
+        "whatever became of it, the same with --id \(id) is recorded once"
     }
 
     /// An erasure that the log says, and what hinders its end.

@@ -76,12 +76,13 @@ extension OperationFault {
             case .wrongKey:
                 (
                     Code("wrong_key", .misconfigured),
-                    "give the key that `init` wrote: --key-file FILE or ENTITLE_KEY_FILE"
+                    "give the ledger's master key, the newest one: --key-file FILE or ENTITLE_KEY_FILE"
                 )
             case .locked, .recovering:
                 (
                     Code(word, .tryAgain),
-                    "wait until it is done; commands that only read work meanwhile"
+                    "wait until it is done, or end the server that holds it; commands that only read work "
+                        + "meanwhile"
                 )
             case .damaged:
                 (.damaged, "`entitle salvage \(place ?? "DIR") --into NEW` rescues what is intact")
@@ -115,7 +116,7 @@ extension OperationFault {
             self.init(
                 Code("outcome_unknown", .io),
                 fault.message,
-                hint: "run the same command again: what was recorded is found by its id"
+                hint: "see whether it stands before you run it again; an import finds what does"
             )
         case .damaged:
             self.init(
@@ -135,7 +136,7 @@ extension OperationFault {
             self.init(
                 Code("busy", .tryAgain),
                 fault.message,
-                hint: "others are reading it in great number: run the same command again"
+                hint: "run the same command again in a moment"
             )
         case .newerFormat: self.init(newer: fault.message, place)
         case .notInCluster:
@@ -144,7 +145,7 @@ extension OperationFault {
             self.init(
                 Code("no_leader", .tryAgain),
                 fault.message,
-                hint: "run the same command again: what was recorded is found by its id"
+                hint: "run the same command again in a moment"
             )
         }
     }
@@ -184,7 +185,7 @@ extension OperationFault {
                 Code(word, .integrity),
                 fault.message,
                 place: fault.sequence.map { "event \($0)" },
-                hint: "run `entitle archive --check` to see all that is wrong"
+                hint: "`entitle archive --check --to PLACE` says all that is wrong there"
             )
         }
     }
@@ -196,7 +197,7 @@ extension OperationFault {
 
     private static let newerHint = "use the program version that wrote it, or a newer one"
     private static let fullDiskHint =
-        "make room: nothing was half-written, and writing goes on by itself"
+        "make room, then run it again: nothing was half-written"
 }
 
 extension OperationFault.Code {

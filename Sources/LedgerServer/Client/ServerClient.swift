@@ -195,9 +195,8 @@ package struct ServerClient: Sendable {
             .unreachable,
             "the server does not answer",
             place: token == nil ? nil : base,
-            hint: call.idempotencyKey.map {
-                "whatever became of it, the same with --id \($0) is recorded once"
-            } ?? "is it there? `curl ADDRESS/healthz` says so"
+            hint: call.idempotencyKey.map(OperationFault.repeating)
+                ?? "is it there? `curl ADDRESS/healthz` says so"
         )
     }
 

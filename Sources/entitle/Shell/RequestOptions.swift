@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
 import Foundation
 import LedgerAPI
 import LedgerOperations
@@ -40,7 +41,12 @@ struct RequestOptions: ParsableArguments {
             return Receipts.print(answer, done: asked.done(answer), options)
         }
         guard dryRun else {
-            let recorded = try options.withLedger(writing: true, body)
+            let recorded: Recorded
+            do {
+                recorded = try options.withLedger(writing: true, body)
+            } catch let fault as LogStorageFault where fault.code == .outcomeUnknown {
+                throw OperationFault(inDoubt: fault, id: request.id, ofLedgerAt: options.path)
+            }
             return try Receipts.print(recorded, request.id, options)
         }
         let (recorded, difference) = try options.withLedger(writing: false) { ledger in

@@ -49,6 +49,14 @@ struct `A fault that a command tells` {
         }
     }
 
+    // E1: to run it again under another id would record it twice
+    @Test func `names the request's id where nobody knows whether it stands`() {
+        let doubt = LogStorageFault(.outcomeUnknown, "no")
+        let fault = OperationFault(inDoubt: doubt, id: "4711", ofLedgerAt: "/srv/ledger")
+        #expect(fault.code.rawValue == "outcome_unknown")
+        #expect(fault.hint?.contains("--id 4711") == true)
+    }
+
     @Test func `is another where a file may not be read than where it is not there`() {
         for (error, code) in [
             (CocoaError(.fileReadNoPermission), OperationFault.Code.notPermitted),

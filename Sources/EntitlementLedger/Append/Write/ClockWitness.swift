@@ -95,8 +95,8 @@ struct ClockJudge: Sendable {
             "the clock says \(now), \(Self.last(end)): it is not believed until the kernel says that "
                 + "it is synchronised",
             remedy: "put the clock right, or confirm it: --accept-clock "
-                + "\(now.description.prefix(while: { $0 != "T" })); where events were recorded by a "
-                + "wrong clock, " + Self.wayOut(end.size)
+                + "\(now.description.prefix(while: { $0 != "T" })); a server is started with it; where events "
+                + "were recorded by a wrong clock, " + Self.wayOut(end.size)
         )
     }
 

@@ -153,7 +153,7 @@ struct CompareRevenueCat: ParsableCommand {
                 .malformed,
                 "\(refused) lines of the export could not be used",
                 place: from.joined(separator: ", "),
-                hint: "entitle import FILE --format revenuecat --on-error skip lists them"
+                hint: "mend those that are named above, and compare again"
             )
         }
         if answer.untold > 0 { throw ExitCode(.tryAgain) }

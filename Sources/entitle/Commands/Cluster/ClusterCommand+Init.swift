@@ -17,8 +17,9 @@ extension ClusterCommand {
                 `entitle serve --cluster`, and alone only read. Another machine begins with a directory \
                 that has nothing but cluster.json and the same master key. Nothing is made where the \
                 database could lose what it acknowledged. Where the cluster's database came back as it was \
-                earlier, or is gone, and `entitle cluster check` names the machine that has most: end all servers, \
-                and give --from with that name on that machine, whose copy takes its place whole.
+                earlier, `entitle cluster check` names the machine that has most; where it is gone, \
+                `entitle status` on each says how much it has. End all servers, and give --from with that name on \
+                that machine, whose copy takes its place whole.
                 """,
                 examples:
                     "entitle cluster init --postgres service=ledger --node a --address https://a:8443",
@@ -100,7 +101,7 @@ extension ClusterCommand {
                     .usage,
                     "this directory is another machine's of the cluster",
                     place: "--from",
-                    hint: "run it on the machine that `entitle cluster check` names, "
+                    hint: "run it on the machine that has most events, "
                         + "with its --node and --address"
                 )
             }

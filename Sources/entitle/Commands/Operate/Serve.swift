@@ -16,11 +16,11 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serves the ledger over HTTP.",
         discussion: HelpText.discussion(
             """
-            Answers to nobody without a key (entitle keys create) but health, the description at \
-            /openapi.json and store signals. SIGTERM lets the answers under way go out; SIGHUP \
-            reads stores, the keys of customers and the certificate again. Settings \
-            stand in flags, in ENTITLE_HOST, ENTITLE_PORT, ENTITLE_STORES and the like, or in the \
-            configuration file.
+            Answers about customers to nobody without a key (entitle keys create) or a customer's \
+            token; health, /openapi.json and signals that a store vouches for need none. SIGTERM \
+            lets the answers under way go out; SIGHUP reads stores, the keys of customers and the \
+            certificate again. Settings stand in flags, in ENTITLE_HOST, ENTITLE_PORT, ENTITLE_STORES \
+            and the like, or in the configuration file.
             """,
             examples: "entitle serve --port 8080"
         )

@@ -38,7 +38,7 @@ extension ServerClient {
                 .usage,
                 "a server sends to networks of its own only where it is set so",
                 place: "--private-address",
-                hint: "ENTITLE_PRIVATE_WEBHOOKS of the server, or leave --server away"
+                hint: "set ENTITLE_PRIVATE_WEBHOOKS of the server"
             )
         }
         let body = JSONValue.members([

@@ -22,11 +22,12 @@ struct Import: ParsableCommand {
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var server: ServerOptions
-    @Argument(help: "NDJSON files, or - for standard input.") var files: [String] = []
+    @Argument(help: "NDJSON files, CSV that RevenueCat exported, or - for standard input.")
+    var files: [String] = []
     @Option(
         help: """
-            auto, events (CloudEvents), app-store (signed), play (notifications and answers) or \
-            revenuecat (webhooks).
+            auto, events (CloudEvents), app-store (signed), play (notifications, answers, signed \
+            purchases) or revenuecat (webhooks, answers, exports).
             """
     )
     var format = "auto"

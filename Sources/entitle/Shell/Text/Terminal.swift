@@ -19,7 +19,7 @@ enum Terminal {
             let failure = OperationFault(
                 .output,
                 "standard output cannot be written",
-                hint: "what was recorded stands: run the same command again"
+                hint: "what was recorded stands: look at it before you run this again"
             )
             Invocation.end(failure, json: CommandLine.arguments.contains("--json"))
         }

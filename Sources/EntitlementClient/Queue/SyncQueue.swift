@@ -209,6 +209,7 @@ extension SyncQueue {
     @discardableResult
     func add(_ task: QueuedCall.Task, key: String? = nil) -> String {
         let now = time.now()
+        bringBack(to: now)
         if key == nil, let place = calls.firstIndex(where: { $0.does(task) }) {
             if calls[place].isRestore { lift(place) }
             if calls[place].phase != .refused { renew(place, now) }
@@ -237,6 +238,7 @@ extension SyncQueue {
     /// Notes that the store verified transactions anew (row 3.4).
     func verified(_ transactions: [StoreTransaction]) {
         let now = time.now()
+        bringBack(to: now)
         for (place, call) in calls.enumerated()
         where call.phase != .refused && transactions.contains(where: call.holds) {
             renew(place, now)
@@ -263,8 +265,13 @@ extension SyncQueue {
         }
     }
 
+    /// Nothing was verified after the present, whatever a clock that was ahead said then: it would outlive a refund.
+    private func bringBack(to now: Instant) {
+        for (place, call) in calls.enumerated() where call.verifiedAt > now { renew(place, now) }
+    }
+
     private func renew(_ place: Int, _ now: Instant) {
-        guard calls[place].verifiedAt < now else { return }
+        guard calls[place].verifiedAt != now else { return }
         calls[place].verifiedAt = now
         write(calls[place].state)
     }

@@ -381,4 +381,16 @@ struct `A sync queue` {
         #expect(server.count("/restore") == 60)
         #expect(largest < 1 << 20)
     }
+
+    // row 3.4: what was bought while the clock was a year ahead is refunded
+    @Test func `lets nothing outlive a refund that was verified by a clock ahead`() async {
+        let time = HeldTime(noon.plus(days: 365))
+        let queue = Self.queue(ScriptedServer(), time)
+        await queue.add(.claim(sampleTransaction(expiresAt: nil)))
+        // The control: by that clock it is open for long.
+        #expect(await queue.provisional().contains { $0.until > noon.plus(days: 365) })
+        time.pass(to: noon)
+        await queue.add(.claim(sampleTransaction(expiresAt: noon)))
+        #expect(await !queue.provisional().contains { $0.until > noon })
+    }
 }

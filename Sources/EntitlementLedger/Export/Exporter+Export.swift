@@ -91,9 +91,14 @@ extension Exporter {
 
     /// A checkpoint of at least a size: the last one that was kept, or a new one.
     ///
-    /// One who only reads signs without keeping: the log that it signs is on the disk and only grows.
+    /// One who only reads signs without keeping, as a machine does that does not lead its cluster: the log that
+    /// it signs is on the disk and only grows.
     private func exportCheckpoint(_ size: UInt64) throws -> String {
-        if prover.storage != nil { return try prover.checkpoint() }
+        if prover.storage != nil {
+            do {
+                return try prover.checkpoint()
+            } catch let fault as LogStorageFault where fault.code == .noLeader {}
+        }
         let log = prover.log
         let end = try log.end()
         let last = try prover.lastCheckpoint()

@@ -66,6 +66,19 @@ struct `An export over HTTP` {
         }
     }
 
+    // row 8.6: at a machine of a cluster that another one leads
+    @Test func `goes out where another machine keeps checkpoints`() async throws {
+        try await Self.with { server in
+            server.storage.fault = LogStorageFault(.unreadable, "a fault that a test made")
+            #expect(try await Self.get(server).status == 500, "the control")
+            server.storage.fault = LogStorageFault(.noLeader, "another machine leads")
+            let answer = try await Self.get(server)
+            server.storage.fault = nil
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(try ExportCheckAnswer(StreamedExport(answer.body), key: nil).isOK)
+        }
+    }
+
     // The control: what is changed on the way is found.
     @Test func `is not found whole with another word`() async throws {
         try await Self.with { server in

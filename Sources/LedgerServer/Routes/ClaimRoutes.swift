@@ -105,7 +105,9 @@ extension RouteTable {
         try service.access.admitQuestions(body["purchaseToken"] == nil ? 0 : 1, of: call.caller)
         let store = try body.required("store")
         var found = try await verified(body, call, service)
-        if case .success(let item) = found { found = try await service.confirm([item])[0] }
+        if case .success(let item) = found {
+            found = try await service.sync.confirm([item], within: service.confirmationLimit)[0]
+        }
         let handedIn: HandedIn
         switch found {
         case .success(let item): handedIn = item
@@ -180,7 +182,10 @@ extension RouteTable {
         // before a store is configured, all of it is to be handed in once more.
         let unconfigured = ProblemCode.notConfigured
         if handedIn.isEmpty, refused.contains(where: { $0?.code == unconfigured.rawValue }) {
-            throw Problem(unconfigured, "no store of these transactions is configured here")
+            throw Problem(
+                unconfigured,
+                "nothing can be recorded before a store of these transactions is configured"
+            )
         }
         var restored = try await (isDryRun ? planned : made)(handedIn, call, service)[...]
         let items = refused.map { $0 ?? restored.removeFirst() }
@@ -193,7 +198,10 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> [ClaimItem] {
-        let confirmed = try await service.confirm(handedIn)
+        let confirmed = try await service.sync.confirm(
+            handedIn,
+            within: service.confirmationLimit
+        )
         // What its store does not know is refused beside the others.
         let items = confirmed.compactMap { try? $0.get() }
         let transactions = items.map(\.transaction)

@@ -69,30 +69,4 @@ extension LedgerService {
             isInterrupted: isEnded
         ) { try reached?.reach($2) }
     }
-
-    /// Asks the stores about what is first claimed and does not tell how it stands now, for so long in
-    /// all as a caller may wait (Stores, rule 7).
-    ///
-    /// - Returns: the same, with what Google wants to be told afterwards; why an item is refused that its store
-    ///   does not know.
-    func confirm(_ items: [HandedIn]) async throws -> [Result<HandedIn, SignalRefusal>] {
-        let deadline = ContinuousClock.now.advanced(by: confirmationLimit)
-        var confirmed: [Result<HandedIn, SignalRefusal>] = []
-        for item in items {
-            var item = item
-            if let evidence = item.evidence {
-                switch try await sync.confirm(evidence, until: deadline) {
-                case .unknown:
-                    confirmed.append(.failure(evidence.unknown))
-                    continue
-                case .known(let told):
-                    item.acknowledgement = told.acknowledgement
-                    if let products = told.products { item.transaction = products }
-                case nil: break
-                }
-            }
-            confirmed.append(.success(item))
-        }
-        return confirmed
-    }
 }

@@ -97,23 +97,15 @@ struct Claim: ParsableCommand {
             return try tell(restored(customer, request, client), isDryRun)
         }
         let items = try transactionsOfAppStore() + transactionsOfPlay()
-        // What was refused is told beside the outcomes.
-        let evidence = items.compactMap { try? $0.get() }
-        let handedIn = evidence.map(\.transaction)
+        let handedIn = items.compactMap(\.handedIn)
         // Who runs the command is support: a conflict names its owner (Stores, rule 7).
-        var told = try options.withLedger(writing: !isDryRun) { ledger in
-            guard isDryRun else { return try made(evidence, customer, request, ledger)[...] }
-            let planned = try ledger.plannedRestore(handedIn, for: customer, request)
-            return zip(planned, handedIn).map { ClaimItem($0, of: $1.purchase) }[...]
+        let told = try options.withLedger(writing: !isDryRun) { ledger in
+            guard isDryRun else { return try made(handedIn, customer, request, ledger) }
+            let transactions = handedIn.map(\.transaction)
+            let planned = try ledger.plannedRestore(transactions, for: customer, request)
+            return zip(planned, transactions).map { ClaimItem($0, of: $1.purchase) }
         }
-        let claimed = items.map { item in
-            switch item {
-            case .failure(let refusal):
-                ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
-            case .success: told.removeFirst()
-            }
-        }
-        try tell(claimed, isDryRun)
+        try tell(Self.joined(items, told), isDryRun)
     }
 
     /// Claims them, but for what its store does not know.
@@ -123,19 +115,22 @@ struct Claim: ParsableCommand {
         _ request: Request,
         _ ledger: Ledger
     ) throws -> [ClaimItem] {
-        let refusals = try confirm(items.map(\.evidence), ledger)
-        let known = zip(items, refusals).filter { $0.1 == nil }.map { $0.0.transaction }
+        let confirmed = try confirmed(items, ledger)
+        let known = confirmed.compactMap(\.handedIn?.transaction)
         let outcomes = try ledger.appender.restore(known, for: customer, request)
-        var made = zip(outcomes, known).map { ClaimItem($0, of: $1.purchase) }[...]
-        var told: [ClaimItem] = []
-        for refusal in refusals {
-            if let refusal {
-                told.append(ClaimItem(unverified: refusal.code.rawValue, refusal.detail))
-            } else {
-                told.append(made.removeFirst())
+        return Self.joined(confirmed, zip(outcomes, known).map { ClaimItem($0, of: $1.purchase) })
+    }
+
+    /// What became of each, with what was refused in its place among the outcomes of the others.
+    private static func joined(_ items: [Verified], _ outcomes: [ClaimItem]) -> [ClaimItem] {
+        var outcomes = outcomes[...]
+        return items.map { item in
+            switch item {
+            case .failure(let refusal):
+                ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
+            case .success: outcomes.removeFirst()
             }
         }
-        return told
     }
 
     private func tell(_ claimed: [ClaimItem], _ isDryRun: Bool) throws {
@@ -188,19 +183,12 @@ struct Claim: ParsableCommand {
         }
     }
 
-    /// A transaction, and what its store should be asked about first.
-    private typealias HandedIn = (transaction: VerifiedTransaction, evidence: ClaimedEvidence)
     private typealias Verified = Result<HandedIn, SignalRefusal>
 
     /// Asks the stores that may be asked, as long as for a call; Google is told later, by a sync.
-    ///
-    /// - Returns: of each why it is refused; nil: its store knows it, or says nothing.
-    private func confirm(
-        _ evidence: [ClaimedEvidence],
-        _ ledger: Ledger
-    ) throws -> [SignalRefusal?] {
+    private func confirmed(_ items: [HandedIn], _ ledger: Ledger) throws -> [Verified] {
         let clients = try stores.configuredClients(options)
-        guard !clients.isEmpty else { return evidence.map { _ in nil } }
+        guard !clients.isEmpty else { return items.map { .success($0) } }
         let sync = StoreSync(
             ledger,
             clients,
@@ -208,19 +196,7 @@ struct Claim: ParsableCommand {
             clock: SystemClock.now,
             makeID: { UUID().uuidString.lowercased() }
         )
-        return try Blocking.value {
-            let deadline = ContinuousClock.now.advanced(by: StoreSync.confirmationLimit)
-            var refusals: [SignalRefusal?] = []
-            for evidence in evidence {
-                let said = try await sync.confirm(evidence, until: deadline)
-                if case .unknown = said {
-                    refusals.append(evidence.unknown)
-                } else {
-                    refusals.append(nil)
-                }
-            }
-            return refusals
-        }
+        return try Blocking.value { try await sync.confirm(items) }
     }
 
     private func transactionsOfAppStore() throws -> [Verified] {
@@ -232,7 +208,9 @@ struct Claim: ParsableCommand {
         return try signedTransactions.map { file in
             let jws = try Self.signed(file)
             return Blocking.wait { await verifier.transaction(jws, now: now) }
-                .flatMap { signed in signed.handedIn().map { ($0, .appStore(signed)) } }
+                .flatMap { signed in
+                    signed.handedIn().map { HandedIn($0, evidence: .appStore(signed)) }
+                }
         }
     }
 
@@ -246,7 +224,7 @@ struct Claim: ParsableCommand {
             let (data, signature) = try Self.purchase(file)
             return UnverifiedPlayPurchase.reading(purchaseData: data, signature: signature)
                 .flatMap { $0.verified(by: configuration, receivedAt: now) }
-                .map { ($0.handedIn(), .playStore($0.purchase)) }
+                .map { HandedIn($0.handedIn(), evidence: .playStore($0.purchase)) }
         }
     }
 
@@ -291,5 +269,12 @@ private enum SignedFile {
             )
         }
         return bytes
+    }
+}
+
+extension Result where Success == HandedIn, Failure == SignalRefusal {
+    /// What was handed in; nil: it was refused.
+    fileprivate var handedIn: HandedIn? {
+        if case .success(let item) = self { item } else { nil }
     }
 }

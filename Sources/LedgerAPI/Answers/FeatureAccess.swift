@@ -31,7 +31,7 @@ public struct FeatureAccess: Described {
             "refusal",
             \.refusal,
             .orNull(.word),
-            "Why it cannot be used although it is allowed; `limit.resetsAt` says until when"
+            "Why it cannot be used although it is allowed; `limit.resetsAt` says until when, but for a limit of no uses"
         ).since(2, before: nil)
         Field("until", \.until, .orNull(.instant))
         Field("reason", \.reason, .word)

@@ -163,7 +163,12 @@ package struct BackfilledSource: Described {
         Field("through", \.through, .instant, "Until when it told")
         Field("found", \.found, .count, "Messages")
         Field("appended", \.appended, .count, "Events that were missing")
-        Field("refused", \.refused, .count, "Messages that are not the store's word")
+        Field(
+            "refused",
+            \.refused,
+            .count,
+            "Messages that are not the store's word, or cannot be read"
+        )
         Field("code", \.code, .orAbsent(.word), "Why it did not tell all")
     }
 }

@@ -98,7 +98,12 @@ package struct ReceiptAnswer: Described {
     /// Its members, in the order in which they are written.
     package static let fields = Fields("Receipt", "What became of a request", Self.init) {
         Field(inline: \.receipt)
-        Field("id", \.id, .identifier, "The idempotency key")
+        Field(
+            "id",
+            \.id,
+            .identifier,
+            "The request's id: the idempotency key, with `@…` behind it by a customer's token"
+        )
         Field(
             "purchaseKnown",
             \.isPurchaseKnown,

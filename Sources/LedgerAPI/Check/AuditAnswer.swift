@@ -66,7 +66,7 @@ public struct AuditAnswer: Described {
             "rootHash",
             \.rootHash,
             .orNull(.text(.common(.digest))),
-            "As the records give it; null where they or the tree cannot be read"
+            "As the records give it, of a quick audit the tiles; null where these cannot be read"
         )
         Field("checkpoints", \.checkpoints, .count)
         Field("faults", \.faults, .list(.object))
@@ -74,9 +74,14 @@ public struct AuditAnswer: Described {
             "orphans",
             \.orphans,
             .count,
-            "Streams that no record names: normal and harmless; 0 where the vault was not checked"
+            "Streams that no record names: normal and harmless; 0 where not everything was checked"
         )
-        Field("erased", \.erased, .count, "Evidence that erasures deleted: no loss")
+        Field(
+            "erased",
+            \.erased,
+            .count,
+            "Evidence that erasures deleted: no loss; 0 where not everything was checked"
+        )
     }
 }
 
@@ -107,7 +112,9 @@ public struct AuditFault: Described {
                 "`entitle salvage --heal` writes a lost journal anew; `entitle salvage` reads lost "
                     + "keys from the journal and from a backup"
             case .evidence: "`entitle salvage` with an archive or a backup brings it back"
-            case .archive: "remove what is damaged and run `entitle archive` again"
+            case .archive:
+                "move the archive away and run `entitle archive`, which writes it anew; keep the old one "
+                    + "where the log lost something"
             }
         }
     }

@@ -19,7 +19,7 @@ public struct StatusAnswer: Described {
     public var completeness: [Keyed<Completeness>]
     /// What its files take; nil: whoever asks does not know where they stand.
     public var disk: DiskUse?
-    /// Gaps that a salvage left; nil: none.
+    /// Events that a salvage could not bring back; nil: none.
     public var lost: UInt64?
     /// What a server does by itself; nil: whoever asks is none.
     public var jobs: [JobStatus]?
@@ -223,7 +223,12 @@ public struct StatusAnswer: Described {
             "By source: its events, and until when it is known to be complete"
         )
         Field("disk", \.disk, .orNull(.object))
-        Field("lost", \.lost, .orAbsent(.count), "Gaps that a salvage left, where there are any")
+        Field(
+            "lost",
+            \.lost,
+            .orAbsent(.count),
+            "Events that a salvage could not bring back, where there are any"
+        )
         Field("jobs", \.jobs, .orAbsent(.list(.object)), "A server: what it does by itself")
         Field("alerts", \.alerts, .orAbsent(.list(.object)), "A server: what is the matter now")
     }

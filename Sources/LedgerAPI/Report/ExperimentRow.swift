@@ -57,7 +57,7 @@ public struct ExperimentRow: ReportRow {
             "control",
             \.control,
             .orNull(.text),
-            "The variant that it is compared with; null for that one itself"
+            "The variant that it is compared with; null for that one itself, and for one that the catalog does not give"
         )
         Field("difference", \.difference, .decimal)
         Field("differenceLow", \.differenceLow, .decimal)

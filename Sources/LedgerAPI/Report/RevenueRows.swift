@@ -6,7 +6,7 @@ package import Entitlements
 public struct RevenueRow: ReportRow {
     /// Where it belongs.
     public var key: RevenueKey
-    /// Transactions that started in this month.
+    /// Transactions that started in this month: verified, and no family's.
     public var purchases: Int
     /// Their quantities.
     public var units: Int64
@@ -62,7 +62,12 @@ public struct RevenueRow: ReportRow {
         Self.init
     ) {
         Field(inline: \.key)
-        Field("purchases", \.purchases, .count, "Transactions that started in this month")
+        Field(
+            "purchases",
+            \.purchases,
+            .count,
+            "Transactions that started in this month: verified, and no family's"
+        )
         Field("units", \.units, .integer)
         Field("unpriced", \.unpriced, .count, "Transactions that said no price")
         Field("grossMicros", \.grossMicros, .micros)
@@ -95,7 +100,7 @@ public struct RevenueRow: ReportRow {
 public struct RefundRow: ReportRow {
     /// Where it belongs.
     public var key: RevenueKey
-    /// Transactions that started in this month.
+    /// Transactions that started in this month: verified, and no family's.
     public var purchases: Int
     /// Transactions of this month that were given back, whenever that was.
     public var refundsByPurchaseDate: Int
@@ -145,7 +150,12 @@ public struct RefundRow: ReportRow {
     /// Its members, in the order in which they are written.
     package static let fields = Fields("RefundRow", "Refunds, told three ways", Self.init) {
         Field(inline: \.key)
-        Field("purchases", \.purchases, .count, "Transactions that started in this month")
+        Field(
+            "purchases",
+            \.purchases,
+            .count,
+            "Transactions that started in this month: verified, and no family's"
+        )
         Field("refundsByPurchaseDate", \.refundsByPurchaseDate, .count)
         Field("refundedByPurchaseDateMicros", \.refundedByPurchaseDateMicros, .micros)
         Field("refundShare", \.refundShare, .decimal, "refundsByPurchaseDate of purchases")

@@ -29,7 +29,7 @@ extension RouteTable {
             template: "/v1/cluster/accesses",
             operation: "passAccesses",
             summary:
-                "Notes who looked at whom at another machine; machines of a cluster alone ask it.",
+                "Notes who looked at whom at another machine; machines of a cluster alone ask it, and no key does.",
             access: .keys([.admin]),
             body: Route.Body(
                 shape: .object(

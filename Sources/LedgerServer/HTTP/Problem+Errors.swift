@@ -1,6 +1,7 @@
 import EntitlementLedger
 import EventLog
 import LedgerAPI
+import LedgerOperations
 import Stores
 
 extension Problem {
@@ -12,7 +13,12 @@ extension Problem {
         case let fault as LogStorageFault: self.init(fault)
         case let fault as JournalFault: self.init(fault)
         case is CancellationError: self.init(.busy, "the server is going down", retryAfter: 1)
-        default: self.init(.internal)
+        // What stands in files beside the log, such as what stores last said of their products.
+        default:
+            let isFull = OperationFault(telling: error, ofLedgerAt: nil).code == .fullDisk
+            self =
+                isFull
+                ? Problem(.storageFull, "the disk is full", retryAfter: 30) : Problem(.internal)
         }
     }
 

@@ -111,7 +111,8 @@ enum OpenAPIDocument {
         case .ownPage: "Customers for themselves."
         case .health(let scopes):
             scopes.isEmpty ? nil : "For everybody; the reasons for keys with: \(names(scopes))."
-        case .store: "For the store: known by its signature or secret."
+        case .store(.appStore): "For the store: known by its signature."
+        case .store: "For the store: known by its signature or secret; or keys with: ingest."
         case .keys(let scopes), .page(let scopes): "Keys with: \(names(scopes))."
         case .transparency(let scopes):
             "Keys with: \(names(scopes)); everybody where the log is public."
@@ -198,8 +199,8 @@ extension Route {
     /// Every problem that a call may meet.
     var allProblems: Set<ProblemCode> {
         var codes: Set<ProblemCode> = [
-            .invalidRequest, .headTooLarge, .unknownParameter, .rateLimited, .internal, .storage,
-            .busy, .noLeader,
+            .invalidRequest, .headTooLarge, .unknownParameter, .invalidValue, .rateLimited,
+            .internal, .storage, .busy, .noLeader,
         ]
         switch access {
         case .open, .visitor, .health: break
@@ -211,12 +212,12 @@ extension Route {
         }
         if body != nil {
             codes.formUnion([
-                .malformed, .missingField, .invalidValue, .unknownField, .outOfRange, .tooLarge,
+                .malformed, .missingField, .unknownField, .outOfRange, .tooLarge,
                 .unsupportedMediaType,
             ])
         }
         if parameters.contains(where: { $0.name == RouteTable.minimumSequence.name }) {
-            codes.formUnion([.invalidValue, .behind, .otherHistory])
+            codes.formUnion([.behind, .otherHistory])
         }
         return codes.union(problems)
     }

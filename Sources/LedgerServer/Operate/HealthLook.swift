@@ -126,7 +126,8 @@ enum HealthLook {
         return status
     }
 
-    private static func status(_ service: LedgerService) throws -> StatusAnswer {
+    /// What the ledger says of itself, with what its files take and what its server does by itself.
+    static func status(_ service: LedgerService) throws -> StatusAnswer {
         var status = try service.ledger.auditor.status()
         status.disk = try service.directory.map {
             try StatusAnswer.DiskUse(ofLedgerAt: $0, service.ledger.auditor)

@@ -147,6 +147,9 @@ extension RouteTable {
                     .run(about: purchases, isInterrupted: service.isEnded) { _, _ in }
             )
         }
+        guard body["again"] == nil || body["again"]?.bool != nil else {
+            throw Problem(.invalidValue, "expected true or false", path: "again")
+        }
         let since = try body["since"].map { since throws(Problem) in
             try call.instant(since.string ?? "", "since")
         }

@@ -105,12 +105,11 @@ extension RouteTable {
 
     @Sendable
     private static func status(_: Call, _ service: LedgerService) async throws -> Answer {
-        var status = try await service.blocking {
-            var status = try service.ledger.auditor.status()
+        let status = try await service.blocking {
+            var status = try HealthLook.status(service)
             status.alerts = try service.alerts.all()
             return status
         }
-        status.jobs = service.jobs.all
         return Answer(status).at(size: status.sequence)
     }
 

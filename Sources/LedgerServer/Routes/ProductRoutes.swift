@@ -63,7 +63,10 @@ extension RouteTable {
             clock: service.clock
         ).load(service.stores.clients, only: source, pool: service)
         guard !outcomes.isEmpty else {
-            throw Problem(.notConfigured, "no store's list of products is configured here")
+            throw Problem(
+                .notConfigured,
+                "no list of products of what was asked for is configured here"
+            )
         }
         try await service.blocking {
             try ProductLoad.record(outcomes, id: service.makeID(), in: service.ledger)

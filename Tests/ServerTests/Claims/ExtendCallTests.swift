@@ -44,6 +44,7 @@ struct `An extension over HTTP` {
             for (body, code) in [
                 (#"{"days":91}"#, "out_of_range"), ("{}", "out_of_range"),
                 (#"{"days":7,"because":"whim"}"#, "invalid_value"),
+                (#"{"days":7,"because":3}"#, "invalid_value"),
             ] {
                 #expect(try await server.post(path, body, as: .support).code == code)
             }
@@ -52,7 +53,7 @@ struct `An extension over HTTP` {
                 #"{"days":7}"#,
                 as: .support
             )
-            #expect(play.code == "unknown_purchase")
+            #expect(play.code == "invalid_value")
         }
     }
 

@@ -1,6 +1,8 @@
+import DurableFiles
 import Encodings
 import EntitlementLedger
 import Entitlements
+import Glibc
 import HTTPTypes
 import LedgerAPI
 import ModelSupport
@@ -33,6 +35,12 @@ struct `A problem` {
         }
         #expect(messages.count == Language.allCases.count)
         #expect(!messages.contains(""))
+    }
+
+    // What stands in files beside the log, such as what stores last said of their products.
+    @Test(arguments: [(ENOSPC, ProblemCode.storageFull), (EDQUOT, .storageFull), (EIO, .internal)])
+    func `of a full disk says so`(_ error: Int32, _ code: ProblemCode) {
+        #expect(Problem(anyError: FileFault(error, "write")).code == code)
     }
 
     @Test func `is named by its title`() {

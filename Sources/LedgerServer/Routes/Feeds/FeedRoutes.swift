@@ -26,7 +26,11 @@ extension RouteTable {
             summary: "The log's events as they are recorded, behind the last one that one has.",
             access: .keys([.read, .support, .audit]),
             parameters: [
-                after,
+                Route.Parameter(
+                    name: after.name,
+                    text: "The last event that one has (default: the log's last)",
+                    shape: after.shape
+                ),
                 Route.Parameter(
                     name: "Last-Event-ID",
                     place: .header,
@@ -37,7 +41,7 @@ extension RouteTable {
                 Route.Parameter(
                     name: "limit",
                     text: "Ends after so many events (default: when it is ended)",
-                    shape: .sequence
+                    shape: .field(.integer(1...Int64.max))
                 ),
                 Route.reasonParameter,
             ] + eventFilters,
@@ -109,7 +113,7 @@ extension RouteTable {
     private static let limit = Route.Parameter(
         name: "limit",
         text: "Events, at most (default: 100, at most 1000)",
-        shape: .sequence
+        shape: .field(.integer(1...Int64(pageLimit)))
     )
     /// What events are chosen by.
     static let eventFilters = [

@@ -15,7 +15,7 @@ extension RouteTable {
             operation: "extendPurchase",
             summary: "Asks the App Store to move a renewal date, and records what it signs of it.",
             access: .keys([.support]),
-            parameters: [environmentParameter, idempotencyKey],
+            parameters: [environmentParameter, idempotencyKey, Route.reasonParameter],
             body: Route.Body(
                 shape: .object(
                     [Shape.Member("days", .field(.integer(days)))],
@@ -47,12 +47,17 @@ extension RouteTable {
         let body = try call.object("days", "because")
         let purchase = try call.purchase
         guard purchase.store == Source.appStore else {
-            throw Problem(.unknownPurchase, "only the App Store moves a renewal date")
+            throw Problem(
+                .invalidValue,
+                "only the App Store moves a renewal date",
+                path: "purchase"
+            )
         }
         guard let count = body["days"]?.integer, days.contains(count) else {
             throw Problem(.outOfRange, "expected 1 to 90", path: "days")
         }
-        let word = body["because"]?.string ?? AppStoreExtensionReason.undeclared.rawValue
+        let word =
+            body["because"].map { $0.string ?? "" } ?? AppStoreExtensionReason.undeclared.rawValue
         guard let reason = AppStoreExtensionReason(rawValue: word) else {
             throw Problem(
                 .invalidValue,
@@ -90,7 +95,12 @@ extension RouteTable {
             for access in accesses { service.accesses.add(access) }
             return Answer(answer)
         } catch let fault as StoreFault {
-            _ = try service.unanswered(fault, of: Source.appStore)
+            // An answer that cannot be read is no no: the same request again is the same to the App Store.
+            _ = try service.unanswered(
+                fault,
+                of: Source.appStore,
+                comesAgain: fault.code == .malformed
+            )
             guard fault.code == .notFound else {
                 throw Problem(.conflict, "the App Store did not do it: \(fault.code.rawValue)")
             }

@@ -200,7 +200,7 @@ extension Route {
     var allProblems: Set<ProblemCode> {
         var codes: Set<ProblemCode> = [
             .invalidRequest, .headTooLarge, .unknownParameter, .invalidValue, .rateLimited,
-            .internal, .storage, .busy, .noLeader,
+            .internal, .storage, .storageFull, .busy, .noLeader,
         ]
         switch access {
         case .open, .visitor, .health: break

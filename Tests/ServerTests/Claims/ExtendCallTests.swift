@@ -48,6 +48,10 @@ struct `An extension over HTTP` {
             ] {
                 #expect(try await server.post(path, body, as: .support).code == code)
             }
+            // The App Store may have done it: the same is asked again, and counts once there.
+            api.fail(with: [StoreResponse(status: 200, body: Array(#"{"success":true}"#.utf8))])
+            let unread = try await server.post(path, #"{"days":7}"#, as: .support)
+            #expect(unread.status == 503 && unread.code == "store_unavailable")
             let play = try await server.post(
                 "/v1/purchases/play_store%2F1/extend",
                 #"{"days":7}"#,

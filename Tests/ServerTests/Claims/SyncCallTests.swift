@@ -47,6 +47,19 @@ struct `A sync over HTTP` {
         }
     }
 
+    @Test func `of everybody takes no word for a yes`() async throws {
+        let api = SimulatedAppStoreAPI(try AppStoreWorld.store()) { noon }
+        try await TestServer.with(SyncWorld.setup(api)) { server in
+            try server.publishCatalog()
+            for (body, code) in [
+                (#"{"again":"true"}"#, "invalid_value"), (#"{"again":true}"#, nil),
+            ] {
+                let answer = try await server.post("/v1/sync", body, as: .admin)
+                #expect(answer.json["code"]?.string == code, "\(answer.body)")
+            }
+        }
+    }
+
     @Test func `says where no store may be asked`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             let answer = try await Self.sync(server)

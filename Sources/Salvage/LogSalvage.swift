@@ -24,6 +24,8 @@ package struct LogSalvage: Sendable {
     /// The records whose evidence others of them say to be deleted.
     package private(set) var deletedEvidence: [UInt64] = []
     private var lastRecordedAt = Int64.min
+    /// The first event of the signal whose evidence was last looked at.
+    private var lastAttachedAt: UInt64?
     private var highestCounter: UInt64 = 0
     private var edge = TreeEdge()
     private var signed: SignedSizes
@@ -226,9 +228,15 @@ package struct LogSalvage: Sendable {
         }
         erased.formUnion(rules.erasedStreams(record.bytes))
         deletedEvidence += rules.deletedEvidence(record.bytes)
-        guard header.attached != .none, header.attachedAt == sequence,
-            let digest = header.attachedDigest
-        else { return }
+        guard header.attached != .none, let digest = header.attachedDigest else { return }
+        // The events of one signal stand one after the other (E2).
+        let isFirst = header.attachedAt != lastAttachedAt
+        lastAttachedAt = header.attachedAt
+        guard header.attachedAt == sequence else {
+            // Evidence goes with the first event of its signal, and is lost with it.
+            if isFirst { report.lostAttached.append(sequence) }
+            return
+        }
         guard let attached = try attached(digest, bundle: sequence / Bundle.recordCount) else {
             report.lostAttached.append(sequence)
             return

@@ -6,12 +6,37 @@ import PostingIndex
 extension Questions {
     /// The evidence of an event, opened and put together again: the bytes as they were received.
     ///
-    /// - Returns: nil if it has none or a stream that it names is erased.
+    /// - Returns: nil if it has none, a stream that it names is erased, or a salvage could not bring it back.
     /// - Throws: `LogStorageFault.damaged` if it, or a part that it shares, is not what was recorded.
     public func evidence(of sequence: UInt64) throws -> [UInt8]? {
+        guard let header = try header(at: sequence), header.attached == .evidence,
+            try !isKnownToBeLost(header)
+        else { return nil }
+        return try recordedEvidence(header)
+    }
+
+    /// Whether a salvage said that evidence was lost, and this is: no damage that is new.
+    private func isKnownToBeLost(_ header: RecordHeader) throws -> Bool {
+        guard let knownLoss, knownLoss.attached > 0 else { return false }
+        guard let attached = try log.attached(at: header.attachedAt) else { return true }
+        return try SealedEvidence.sharedParts(of: attached.span)
+            .contains { try log.sharedPart($0) == nil }
+    }
+
+    /// The header of an event; nil: a gap stands in its place.
+    private func header(at sequence: UInt64) throws -> RecordHeader? {
         var header: RecordHeader?
-        try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
-        guard let header, header.attached == .evidence else { return nil }
+        try log.readRecords([sequence]) { _, record in
+            if !LostRecord.isOne(record) { header = try RecordHeader(checking: record) }
+        }
+        return header
+    }
+
+    /// What an event with evidence was read from; nil: a stream that it names is erased.
+    ///
+    /// - Throws: as `evidence(of:)`, also for what a salvage could not bring back.
+    func recordedEvidence(_ header: RecordHeader) throws -> [UInt8]? {
+        let sequence = header.sequence
         guard let attached = try log.attached(at: header.attachedAt),
             header.attachedDigest == AttachedBytes.digest(of: attached.span)
         else { throw LogStorageFault(.damaged, "the evidence of \(sequence) differs") }
@@ -49,9 +74,9 @@ extension Questions {
 
     /// The first event that was read from the evidence of an event; nil: it has none, or is erased.
     package func firstEvent(ofEvidenceAt sequence: UInt64) throws -> RecordedEvent? {
-        var header: RecordHeader?
-        try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
-        guard let header, header.attached == .evidence else { return nil }
+        guard let header = try header(at: sequence), header.attached == .evidence else {
+            return nil
+        }
         return try event(at: header.attachedAt)
     }
 
@@ -62,9 +87,7 @@ extension Questions {
     ///
     /// - Throws: `DecodingFault` where one of them is damaged: it may be the one.
     package func earlierEvent(ofSignalAt sequence: UInt64) throws -> UInt64? {
-        var header: RecordHeader?
-        try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
-        guard let header else { return nil }
+        guard let header = try header(at: sequence) else { return nil }
         if views.end <= sequence { try views.catchUp() }
         let earlier = try views.entries(of: header.stream, below: sequence)
             .filter { $0.kind == header.kind }.map(\.sequence)

@@ -31,6 +31,8 @@ struct RecordAudit: Sendable {
     private(set) var deletedEvidence: (standing: Set<UInt64>, stated: Set<UInt64>) = ([], [])
     /// Shared parts of evidence that were looked at: one that is wrong is noted once.
     private var checkedParts: Set<EventLog.Digest> = []
+    /// The first event of the signal whose evidence was last looked at.
+    private var lastAttachedAt: UInt64?
 
     /// Bundles of one part: as many as a tile of the level above theirs has hashes.
     static let bundlesPerPart = UInt64(TileCoordinate.fullWidth)
@@ -128,7 +130,11 @@ struct RecordAudit: Sendable {
     }
 
     private mutating func checkAttached(_ header: RecordHeader, _ questions: Questions) throws {
-        guard header.attached != .none, header.attachedAt == header.sequence else { return }
+        // The events of one signal stand one after the other (E2), and it goes with the first, whose part looks at it.
+        guard header.attached != .none, header.attachedAt != lastAttachedAt,
+            header.attachedAt >= sequences.lowerBound
+        else { return }
+        lastAttachedAt = header.attachedAt
         guard let attached = try questions.log.attached(at: header.attachedAt) else {
             faults.note(.evidence, header.sequence, "the evidence is missing")
             return
@@ -136,7 +142,7 @@ struct RecordAudit: Sendable {
         if AttachedBytes.digest(of: attached.span) != header.attachedDigest {
             faults.note(.evidence, header.sequence, "the evidence is not what was recorded")
         } else if ErasedEvidence.digest(attached.span) != nil {
-            deletedEvidence.standing.insert(header.sequence)
+            deletedEvidence.standing.insert(header.attachedAt)
         } else if header.attached == .evidence {
             let parts = try SealedEvidence.sharedParts(of: attached.span)
             for digest in parts where checkedParts.insert(digest).inserted {

@@ -133,7 +133,8 @@ struct EvidenceSearch {
             let source = SourceCode.name(of: header.source),
             let attached = try questions.log.attached(at: header.attachedAt),
             let remedy = try remedy(attached),
-            let evidence = try questions.evidence(of: sequence)
+            // What cannot be read holds the erasure up: whom it names is not known.
+            let evidence = try questions.recordedEvidence(header)
         else { return nil }
         let named = reader.subjects(namedIn: evidence, source: source)
             .map { StreamName(environment: header.environment, subject: $0.description) }

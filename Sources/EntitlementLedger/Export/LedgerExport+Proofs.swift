@@ -38,8 +38,10 @@ extension LedgerExport {
     /// What a signal's events were read from, as far as it may be shown.
     func evidence(_ sequence: UInt64) throws -> ExportedEvidence {
         var digest: EventLog.Digest?
-        try questions.log.readRecords([sequence]) {
-            digest = try RecordHeader(reading: $1).attachedDigest
+        try questions.log.readRecords([sequence]) { _, record in
+            if !LostRecord.isOne(record) {
+                digest = try RecordHeader(reading: record).attachedDigest
+            }
         }
         let content =
             plan.redaction == .all ? nil : try questions.evidence(of: sequence)

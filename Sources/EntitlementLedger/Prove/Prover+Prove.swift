@@ -5,7 +5,7 @@ extension Prover {
     /// Proves that an event stands in the log, by the newest checkpoint that was signed.
     ///
     /// Reads O(log n) tiles. `withRecord`: whether the file holds the record too, sealed as it is, so
-    /// that it proves by itself.
+    /// that it proves by itself; of a record that is lost whoever has it proves the place.
     ///
     /// - Throws: `LedgerFault.unknownSequence` for an event behind the newest checkpoint;
     ///   `LogStorageFault`, `DecodingFault` for a damaged log.
@@ -16,7 +16,12 @@ extension Prover {
         }
         let proof = try TreeReader(LogTiles(log)).inclusionProof(leaf: sequence, size: kept.size)
         var record: [UInt8]?
-        if withRecord { try log.readRecords([sequence]) { record = $1.copy() } }
+        if withRecord {
+            try log.readRecords([sequence]) { _, entry in
+                // A gap that keeps the lost record's leaf does not give it.
+                if LostRecord(entry)?.leaf == nil { record = entry.copy() }
+            }
+        }
         return InclusionProofFile(
             record: record,
             sequence: sequence,

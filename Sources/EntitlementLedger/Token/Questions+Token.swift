@@ -162,6 +162,7 @@ extension Questions {
         var streams: [UInt64] = []
         if place.sequence < token.size {
             try log.readRecords([place.sequence]) { _, record in
+                guard !LostRecord.isOne(record) else { return }
                 streams = try RecordHeader(checking: record).indexEntry(record).streams
             }
         }

@@ -84,7 +84,7 @@ package struct EvidenceReplay: Described {
     package var unsigned: Int
     /// Those that nobody is configured to judge.
     package var unchecked: Int
-    /// Those that an erasure has closed.
+    /// Those that an erasure has closed, or that a salvage could not bring back.
     package var erased: Int
     /// Those that are not their source's word: how many.
     package var refused: Int

@@ -91,7 +91,7 @@ package struct VerificationCounts: Described {
     package var unsigned = 0
     /// Those that nobody is configured to judge.
     package var unchecked = 0
-    /// Those that an erasure has closed.
+    /// Those that an erasure has closed, or that a salvage could not bring back.
     package var erased = 0
     /// Those that no longer verify.
     package var failed = 0
@@ -131,7 +131,12 @@ package struct VerificationCounts: Described {
         Field("verified", \.verified, .count, "Payloads whose signatures hold")
         Field("unsigned", \.unsigned, .count, "Those whose source signs nothing")
         Field("unchecked", \.unchecked, .count, "Those that nobody is configured to judge")
-        Field("erased", \.erased, .count, "Those that an erasure has closed")
+        Field(
+            "erased",
+            \.erased,
+            .count,
+            "Those that an erasure has closed, or that a salvage could not bring back"
+        )
         Field("failed", \.failed, .count, "Those that no longer verify")
     }
 }
@@ -157,7 +162,7 @@ package struct VerifiedEvidence: Described {
         case unsigned
         /// Nobody is configured to judge it.
         case unchecked
-        /// An erasure has closed it.
+        /// An erasure has closed it, or a salvage could not bring it back.
         case erased
         /// It no longer verifies.
         case failed

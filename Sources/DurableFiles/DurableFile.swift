@@ -275,16 +275,10 @@ extension DurableFile {
     /// Bytes that are copied at once.
     private static let pieceByteCount = 1 << 20
 
-    /// Copies a file, or a folder with its files, readable by the owner only.
+    /// Copies a file, readable by the owner only.
     ///
     /// Of a link to a file, the file. What else there is, a pipe say, has nothing to be copied.
     package static func copy(_ path: String, to new: String) throws {
-        if try status(path, followsLinks: false)?.kind == .directory {
-            try makeFolder(new)
-            for name in try names(in: path) {
-                try copy(path + "/" + name, to: new + "/" + name)
-            }
-        }
         guard try byteCount(path) != nil else { return }
         let file = try openForReading(path)
         defer { close(file) }

@@ -30,6 +30,8 @@ package struct SalvageReport: Sendable {
     package var vault = VaultReport()
     /// Bytes that the disk did not give.
     package var unreadableBytes: UInt64 = 0
+    /// Other files of the ledger that could not be read, by their path below its directory.
+    package var notCopied: [String] = []
 
     /// Gaps, and ranges, that are listed.
     package static let listLimit = 10_000
@@ -62,6 +64,7 @@ package struct SalvageReport: Sendable {
     /// Whether nothing at all is lost.
     package var isWhole: Bool {
         lost == 0 && isProven && lostAttached.isEmpty && vault.lostCount == 0
+            && notCopied.isEmpty
     }
 
     mutating func note(

@@ -55,7 +55,9 @@ extension DamagedLog: DamagedOriginal {
 
     var endClues: EndClues {
         EndClues(
-            isComplete: live.count == DatabasePage.metaPages,
+            // What the newest meta page leads to must be there: the end of an older one is in use no
+            // more.
+            isComplete: live.count == DatabasePage.metaPages && live.first?.end != nil,
             leastSize: live.first?.recordEnd ?? 0,
             otherEnds: found.ends.values.flatMap(\.self),
             byteCount: bytes.byteCount,

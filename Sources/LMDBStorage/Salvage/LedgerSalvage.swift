@@ -121,7 +121,7 @@ package struct LedgerSalvage {
             with: epochKeys.rotated.wrapped(by: masterKey, using: &randomness)
         )
         let new = try LMDBLog(path: target + "/" + LedgerDirectory.logName, isReadOnly: false)
-        let report: SalvageReport
+        var report: SalvageReport
         do {
             defer { new.close() }
             let (found, vault, streams, deleted) = try runLog(progress) {
@@ -139,7 +139,7 @@ package struct LedgerSalvage {
             }
             LedgerDirectory.noteClosed(try new.end().size, at: target)
         }
-        try copyOthers(to: target, isContinued: identity != nil)
+        report.notCopied = try copyOthers(to: target, isContinued: identity != nil)
         let loss = report.loss(after: earlier, isContinued: identity != nil)
         if loss != KnownLoss() { try LedgerDirectory.note(loss, at: target) }
         if identity != nil {
@@ -215,13 +215,17 @@ package struct LedgerSalvage {
     /// Keys, settings, the quarantine: what else stands in the ledger's directory goes along.
     ///
     /// `isContinued`: whether under another name, which nothing was published under yet.
-    private func copyOthers(to target: String, isContinued: Bool) throws {
+    ///
+    /// - Returns: what could not be read, by its path below the directory.
+    private func copyOthers(to target: String, isContinued: Bool) throws -> [String] {
+        var others = OtherFiles(of: path, into: target)
         for name in try FileManager.default.contentsOfDirectory(atPath: path)
         where !Self.ownNames.contains(name) && !name.hasSuffix(".lock")
             && !(isContinued && name == LedgerDirectory.publishedName)
         {
-            try DurableFile.copy(path + "/" + name, to: target + "/" + name)
+            try others.copy(name)
         }
+        return others.unreadable
     }
 
     private func writeManifest(

@@ -7,7 +7,7 @@ public import LedgerAPI
 /// Mends a ledger where it stands, as far as that loses nothing: one dead meta page, a lost lock,
 /// damaged views, the vault's journal (Z5).
 ///
-/// An audit has the last word; what it does not call sound is put back.
+/// An audit has the last word; what it does not call sound, or cannot look at, is put back.
 public struct LedgerHealing {
     private let path: String
     private let options: OpenLedger.Options
@@ -66,13 +66,25 @@ public struct LedgerHealing {
                 hint: "`entitle salvage --into NEW` rescues what is intact"
             )
         }
-        for page in dead { try page.heal() }
-        // Views and archive are other files than those that a copy may have made wrong.
-        if !dead.isEmpty, try !audit().isOnly(of: [.view, .archive]) {
-            for page in dead { try page.undo() }
-            return []
-        }
+        guard try copy(over: dead) else { return [] }
         return dead.map { HealedPart($0.part == .log ? .log : .vault, page: $0.page) }
+    }
+
+    /// Copies meta pages over dead ones; false: an audit does not call what comes of it sound, and they are put
+    /// back.
+    private func copy(over dead: [DeadMetaPage]) throws -> Bool {
+        guard !dead.isEmpty else { return true }
+        do {
+            for page in dead { try page.heal() }
+            // Views and archive are other files than those that a copy may have made wrong.
+            if try audit().isOnly(of: [.view, .archive]) { return true }
+        } catch {
+            // Nobody called it sound.
+            for page in dead { try page.undo() }
+            throw error
+        }
+        for page in dead { try page.undo() }
+        return false
     }
 
     /// Makes anew what is derived: views from the log, the journal from the vault.

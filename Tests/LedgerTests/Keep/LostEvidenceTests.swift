@@ -125,6 +125,14 @@ struct `Evidence that no salvage brings back` {
                 let faults = try Self.faults(path)
                 #expect(faults.map(\.kind) == [.evidence] && faults.map(\.sequence) == [1])
             }
+            // Nor does it hold up whoever reads evidence.
+            try Self.writing(rescued) { open in
+                #expect(try open.ledger.questions.evidence(of: 1) == nil)
+                #expect(try open.ledger.questions.evidence(of: 0) != nil)
+                let replay = try open.ledger.auditor.replay(knownAt: .everything)
+                    .evidence(environment: .production) { _, _, _ in .verified }
+                #expect(replay.erased == 1 && replay.verified == 2)
+            }
             // An archive that had it before has it still.
             try Self.writing(rescued) { open in
                 _ = try open.ledger.appender.record(Self.submission(3))
@@ -142,6 +150,10 @@ struct `Evidence that no salvage brings back` {
                 try Self.backUp(rescued, into: damaged + "-second")
             }
             #expect(fault?.code == .damaged)
+            let evidence = #expect(throws: LogStorageFault.self) {
+                try Self.writing(rescued) { try $0.ledger.questions.evidence(of: 1) }
+            }
+            #expect(evidence?.code == .damaged)
         }
     }
 }

@@ -59,7 +59,7 @@ struct LiveState {
             records.append(place)
             let first = page.extracting(node.key).bigEndian(at: 0)
             recordEnd = max(recordEnd, first &+ 1)
-        case "tiles":
+        case "tiles" where place.count <= TileCoordinate.fullWidth * Digest.byteCount:
             if let key = TileKey(page.extracting(node.key)) { tiles[key] = place }
         case "checkpoints" where node.key.count == 8:
             checkpoints.insert(page.extracting(node.key).bigEndian(at: 0))

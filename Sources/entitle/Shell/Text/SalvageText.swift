@@ -30,6 +30,7 @@ enum SalvageText {
                 "lostStreams": .array(report.vault.lost.map { .integer($0) }),
             ]),
             "unreadableBytes": .integer(report.unreadableBytes),
+            "notCopied": .array(report.notCopied.map { .string($0) }),
         ])
     }
 
@@ -54,6 +55,7 @@ enum SalvageText {
         if report.vault.lostCount > 0 {
             lines.append("keys lost: of \(report.vault.lostCount) streams")
         }
+        lines += report.notCopied.map { "not copied: \(Terminal.plain($0)), which cannot be read" }
         if !report.isProven {
             lines.append("the signed tree is lost: what was rescued can only be read")
         }

@@ -10,6 +10,7 @@ private struct ArchivedLog {
 
     static let sizes = [3, 256, 300, 65_700, 65_900]
 
+    /// `fork`: the first entry that is another log's; nil: none is.
     init(_ sizes: [Int] = Self.sizes, fork: Int? = nil) throws {
         let key = try Curve25519.Signing.PrivateKey(
             rawRepresentation: [UInt8](repeating: 7, count: 32)
@@ -18,7 +19,9 @@ private struct ArchivedLog {
         var written = 0
         for size in sizes {
             try log.append(
-                entries: (written..<size).map { Array("entry \($0 == fork ? -1 : $0)".utf8) }
+                entries: (written..<size).map { place in
+                    Array("\(place < fork ?? .max ? "entry" : "other") \(place)".utf8)
+                }
             )
             notes.append(try signer.checkpoint(of: log))
             written = size
@@ -99,6 +102,21 @@ struct `An archive` {
             #expect(next.files == whole.files, "stopped after \(changes) changes")
         }
         #expect(stops > 9)
+    }
+
+    // A log that was restored to less went on otherwise than what stands behind the archive's checkpoint.
+    @Test func `is not gone on with behind bundles of a history that is lost`() throws {
+        let lost = try ArchivedLog([300, 65_700])
+        let store = MemoryArchive(stoppedAfter: 400)
+        var stopped = lost.writer(store)
+        _ = try stopped.write(upTo: lost.notes[0])
+        #expect(throws: MemoryArchive.Stopped.self) { try stopped.write(upTo: lost.notes[1]) }
+        let next = MemoryArchive(store.files)
+        #expect(next.exists("tile/entries/100"), "the control")
+        let restored = try ArchivedLog([300, 65_700], fork: 5_000)
+        var resumed = restored.writer(next)
+        #expect(try resumed.write(upTo: restored.notes[1]) == 65_700)
+        #expect(restored.audit(next, log: restored.log).findings.isEmpty)
     }
 
     // The control of the audit: whatever is changed or missing is named.

@@ -121,10 +121,18 @@ extension EventOpener {
         in record: Span<UInt8>,
         _ header: RecordHeader
     ) throws -> HeldIdentifier? {
-        guard header.stream != StreamNumber.catalog, try header.eventKind().holdsTransaction,
+        guard header.stream != StreamNumber.catalog, try header.eventKind().holdsTransaction else {
+            return nil
+        }
+        do {
+            return try id(.transactionID, of: record, header).map {
+                HeldIdentifier(stream: header.stream, text: $0)
+            }
+        } catch is DecodingFault {
             // What does not open is damaged, which the audit says: the others are found all the same.
-            let text = try? id(.transactionID, of: record, header)
-        else { return nil }
-        return HeldIdentifier(stream: header.stream, text: text)
+            return nil
+        } catch let fault as LogStorageFault where fault.code == .damaged {
+            return nil
+        }
     }
 }

@@ -126,14 +126,18 @@ package struct ArchiveWriter {
 
     /// The record to go on from, the first of a bundle.
     ///
-    /// Beyond the checkpoint files stand in order; the last batch of them may be in doubt.
+    /// Beyond the checkpoint files stand in order; the last batch of them may be in doubt, and so are all behind
+    /// which the log went on otherwise, such as one that was restored to less.
     private func resumption(from size: UInt64, to target: UInt64) throws -> UInt64 {
+        let tiles = LogTiles(log)
         var known = size / Bundle.recordCount
         var unknown = target / Bundle.recordCount
         let first = known
         while known < unknown {
             let middle = known + (unknown - known) / 2
-            if try store.exists(ArchiveLayout.entries(middle)) {
+            if try store.exists(ArchiveLayout.entries(middle)),
+                try reader.tile(level: 0, index: middle) == tiles.tile(level: 0, index: middle)
+            {
                 known = middle + 1
             } else {
                 unknown = middle

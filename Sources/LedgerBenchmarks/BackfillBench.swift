@@ -80,8 +80,9 @@ struct BackfillBench {
             }
             let simulated = SimulatedAppStoreAPI(store) { now }
             simulated.set(accounts)
+            // At an address that is named, a store sets no pace.
             api = AppStoreServerAPI(
-                try simulated.access(),
+                try simulated.access(apiURL: AppStoreServerAPI.productionURL),
                 bundleIDs: [store.bundleID],
                 caller: StoreCaller(
                     Self.transport(of: simulated, answersTaking: delay),

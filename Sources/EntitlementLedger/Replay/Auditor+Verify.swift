@@ -3,7 +3,7 @@ import EventLog
 package import LedgerAPI
 
 extension Auditor {
-    /// Judges recorded evidence again, by today's roots (row 7.5; Stores, rule 5).
+    /// Judges recorded evidence again, by today's roots and revocations (row 7.5; Stores, rule 5).
     ///
     /// A verdict lapses where its evidence is refused and nothing else that holds says the same: other
     /// evidence, what its channel vouched for, or somebody's word. Evidence that nobody can judge, or

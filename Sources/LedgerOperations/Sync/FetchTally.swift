@@ -15,8 +15,13 @@ struct FetchTally {
         var found = 0
         /// Events of them that were missing.
         var appended = 0
+        /// Why its store did not tell it whole; nil: it did.
+        fileprivate var fault: SyncedPurchase.Code?
+        /// Whether the ledger refused some of what was told, such as evidence beyond its limit.
+        fileprivate var isRefused = false
+
         /// Why it was not fetched whole; nil: it was.
-        var code: SyncedPurchase.Code?
+        var code: SyncedPurchase.Code? { fault ?? (isRefused ? .malformed : nil) }
 
         /// Whether there is anything to tell; not of a name that its store knows by another one.
         var isTold: Bool { found > 0 || code != nil || before != nil }
@@ -41,6 +46,7 @@ struct FetchTally {
             for purchase in submission.purchases {
                 entries[purchase, default: Entry()].found += 1
                 entries[purchase, default: Entry()].appended += appended
+                if case .refused = receipt { entries[purchase, default: Entry()].isRefused = true }
             }
         }
     }
@@ -52,7 +58,7 @@ struct FetchTally {
 
     /// Says why purchases were not fetched whole; nil: they were, also those of which half an answer told before.
     mutating func conclude(_ purchases: Set<PurchaseName>, _ code: SyncedPurchase.Code?) {
-        for purchase in purchases { entries[purchase, default: Entry()].code = code }
+        for purchase in purchases { entries[purchase, default: Entry()].fault = code }
     }
 }
 

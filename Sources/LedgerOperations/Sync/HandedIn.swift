@@ -26,8 +26,8 @@ extension StoreSync {
     ///
     /// `limit`: for so long in all.
     ///
-    /// - Returns: the same, with each of several products of one subscription, and with what Google wants to be
-    ///   told afterwards; why an item is refused that its store does not know.
+    /// - Returns: the same, with each of several products of one subscription, a tester's in the sandbox, and with
+    ///   what Google wants to be told afterwards; why an item is refused that its store does not know.
     /// - Throws: as ``confirm(_:until:)``.
     package func confirm(
         _ items: [HandedIn],
@@ -44,7 +44,7 @@ extension StoreSync {
                     continue
                 case .known(let told):
                     item.acknowledgement = told.acknowledgement
-                    if let products = told.products { item.transaction = products }
+                    if let transaction = told.transaction { item.transaction = transaction }
                 case nil: break
                 }
             }

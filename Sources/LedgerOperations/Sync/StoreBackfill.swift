@@ -54,8 +54,8 @@ package struct StoreBackfill: Sendable {
                 try group.compactMap { try ledger.questions.purchaseName(ofStream: $0) }
             }
             let asked = try await ask(about: names)
-            // Where it goes on is behind those that were told of.
-            guard !asked.isHeldUp else { return asked }
+            // Where it goes on is behind those that were told of; of whom nobody waits for nothing was heard.
+            guard !asked.isHeldUp, !Task.isCancelled else { return asked }
             try progress(done, streams.count, done < streams.count ? streams[done] : end)
             return asked
         }
@@ -99,6 +99,7 @@ package struct StoreBackfill: Sendable {
             let group = items[first...].prefix(Self.batchSize * Self.parallel)
             let asked = try await ask(Array(group), group.endIndex)
             answer.count(asked)
+            if Task.isCancelled { return }
             answer.remaining = items.count - group.endIndex
             if asked.isHeldUp { return }
         }

@@ -95,16 +95,18 @@ extension StoreSync {
     package struct Told: Sendable {
         /// What Google wants to be told once the claim is on the disk; nil: nothing.
         package var acknowledgement: PlayAcknowledgement?
-        /// What is claimed in place of what was handed in, which does not tell that it was several products;
-        /// nil: it was one.
-        package var products: VerifiedTransaction?
+        /// What is claimed in place of what was handed in, which tells neither that it was several products nor
+        /// that it was a tester's; nil: it was one, in production.
+        package var transaction: VerifiedTransaction?
 
         fileprivate init(_ facts: Facts, of evidence: ClaimedEvidence) {
             acknowledgement = facts.acknowledgement
             guard case .playStore(let purchase) = evidence, let facts = facts.submissions.first
             else { return }
-            let transaction = VerifiedTransaction(purchase: purchase, facts: facts)
-            products = transaction.purchases == [purchase] ? nil : transaction
+            let told = VerifiedTransaction(purchase: purchase, facts: facts)
+            let isAsHandedIn =
+                told.purchases == [purchase] && facts.environment == evidence.environment
+            transaction = isAsHandedIn ? nil : told
         }
     }
 

@@ -282,7 +282,10 @@ extension StoresFile {
     ) throws -> AppStoreVerifier? {
         try appStoreVerifier(
             configuration,
-            revocation: AppStoreRevocationCheck(transport: RevocationTransport.ask)
+            revocation: AppStoreRevocationCheck(
+                clock: SystemClock.now,
+                transport: RevocationTransport.ask
+            )
         )
     }
 }

@@ -158,10 +158,12 @@ package final class SimulatedPlayAPI: Sendable {
         // Fits: no more than there are.
         let end = start + page.count
         let next = end < found.count ? JSONValue.string(String(end)) : .null
-        let answer = JSONValue.members([
-            "voidedPurchases": .array(Array(page)),
-            "tokenPagination": .members(["nextPageToken": next]),
-        ])
+        let tokens = JSONValue.members(["nextPageToken": next])
+        // An empty list is left out, as Google does.
+        let answer =
+            page.isEmpty
+            ? JSONValue.object([])
+            : .members(["voidedPurchases": .array(Array(page)), "tokenPagination": tokens])
         return StoreResponse(status: 200, body: Array(answer.description.utf8))
     }
 

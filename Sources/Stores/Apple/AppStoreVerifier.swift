@@ -128,7 +128,7 @@ final class SignatureTrust: AppStoreTrust {
             throw SignalRefusal(.futureDate, "payload", "expected a date of signing not to come")
         }
         guard let revocation else { return }
-        guard await !revocation.isRevoked(chain, now: now) else {
+        guard await !revocation.isRevoked(chain) else {
             throw SignalRefusal(.revokedCertificate, "header.x5c", "revoked by its authority")
         }
     }

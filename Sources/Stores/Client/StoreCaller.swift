@@ -102,7 +102,16 @@ package final class StoreCaller: Sendable {
         var fault = StoreFault(.unavailable)
         let host = Self.host(of: request.url)
         let turn = wait(for: spacing, at: host)
-        if turn > 0 { await sleep(turn) }
+        guard turn <= latestTurn(for: spacing) else {
+            throw StoreFault(.rateLimited, retryAfter: (turn + 999) / 1000)
+        }
+        if turn > 0 {
+            await sleep(turn)
+            if Task.isCancelled {
+                giveBack(spacing, of: host)
+                throw fault
+            }
+        }
         let latest = clock().advanced(byMilliseconds: policy.deadline)
         for attempt in 0..<policy.attempts {
             let own = attempt > 0 ? max(backoff(attempt), (fault.retryAfter ?? 0) * 1000) : 0
@@ -182,7 +191,7 @@ package final class StoreCaller: Sendable {
 
     // MARK: At the store's pace
 
-    /// Uses a stretch of the store's time.
+    /// Uses a stretch of the store's time, unless the question's turn is later than it would wait.
     ///
     /// - Returns: milliseconds until the question's turn.
     private func wait(for spacing: Int64, at host: Name) -> Int64 {
@@ -191,10 +200,20 @@ package final class StoreCaller: Sendable {
         let free = now.advanced(byMilliseconds: -policy.credit)
         return note(host) { host in
             let end = max(host.usedUntil ?? free, free).advanced(byMilliseconds: spacing)
-            host.usedUntil = end
             // Fits: both are of this day.
-            return max(0, end.milliseconds - now.milliseconds)
+            let turn = max(0, end.milliseconds - now.milliseconds)
+            if turn <= latestTurn(for: spacing) { host.usedUntil = end }
+            return turn
         }
+    }
+
+    /// Milliseconds that a question waits for the others at most; its own time comes on top, since a store may
+    /// allow a kind of it less often than anybody waits.
+    private func latestTurn(for spacing: Int64) -> Int64 { policy.deadline + spacing }
+
+    /// Leaves the time of a question that is not asked to others: they would wait for nobody.
+    private func giveBack(_ spacing: Int64, of host: Name) {
+        note(host) { $0.usedUntil = $0.usedUntil?.advanced(byMilliseconds: -spacing) }
     }
 
     // MARK: Some at a time

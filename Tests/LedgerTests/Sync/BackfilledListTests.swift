@@ -3,6 +3,7 @@ import LedgerAPI
 import LedgerOperations
 import StoreSimulator
 import Stores
+import Synchronization
 import Testing
 
 /// Where what a store sent is held up.
@@ -39,6 +40,40 @@ extension `A backfill` {
             #expect(api.requests[asked...].allSatisfy { $0.url.contains(path) })
             // What comes a week later asks about everybody again.
             #expect(next == 0)
+        }
+    }
+
+    // A server that stops ends its task: of whom it was about to ask nothing was heard.
+    @Test func `keeps its place where nobody waits for it any longer`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: [0]) { scratch, api in
+            let (path, transport) = ("notifications/history", api.transport)
+            let begun = Mutex<Task<BackfillAnswer, any Error>?>(nil)
+            let ending: StoreTransport = { request in
+                if request.url.contains(path) { return await transport(request) }
+                while begun.withLock({ $0 == nil }) { await Task.yield() }
+                begun.withLock { $0?.cancel() }
+                return nil
+            }
+            let reached = Mutex<[UInt64]>([])
+            let sync = try story.storeSync(scratch, api, by: ending)
+            let running = Task {
+                try await StoreBackfill(sync, in: .production).run(
+                    since: nil,
+                    isInterrupted: { false },
+                    progress: { _, _, next in reached.withLock { $0.append(next) } }
+                )
+            }
+            begun.withLock { $0 = running }
+            let answer = try await running.value
+            #expect(answer.remaining == 1 && reached.withLock(\.self) == [])
+            let whole = try await StoreBackfill(story.storeSync(scratch, api), in: .production)
+                .run(
+                    since: nil,
+                    isInterrupted: { false },
+                    progress: { _, _, next in reached.withLock { $0.append(next) } }
+                )
+            #expect(whole.isWhole && reached.withLock(\.self) == [0], "the control")
         }
     }
 }

@@ -341,6 +341,13 @@ struct `A sync with Google Play` {
             )
             #expect(answer.sources.map(\.store) == [Source.playStore])
             #expect(answer.sources.map(\.found) == [3])
+            // Z12: of most weeks Google tells nothing, and leaves the list out.
+            #expect(answer.sources.map(\.refused) == [0])
+            let through = try scratch.ledger.questions.completeThrough(
+                of: Source.playStore,
+                in: .production
+            )
+            #expect(through == Sample.day(20))
             let state = try scratch.show("alice", at: Sample.day(20))["purchases"]?.array?.first
             #expect(state?["status"]?.string == "refunded")
         }

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
 import LedgerAPI
 import LedgerOperations
 import StoreSimulator
@@ -112,6 +113,23 @@ struct `A sync with RevenueCat` {
             let again = try await sync.sync("alice", in: .production)
             #expect(again.purchases.map(\.outcome) == [.completed])
             #expect(again.purchases.map(\.appended) == [0])
+        }
+    }
+
+    // Evidence has a limit, which an answer of many pages may pass: what is not recorded is not called known.
+    @Test func `says of a purchase that the ledger takes nothing of`() async throws {
+        try await Self.ledger { scratch, api, sync in
+            try Self.tell(api)
+            let name = String(repeating: "x", count: SealedEvidence.byteLimit - 500)
+            api.set(
+                .members(["store_identifier": "pro.month", "display_name": .string(name)]),
+                ofProduct: "prod1"
+            )
+            let answer = try await sync.sync("alice", in: .production)
+            #expect(answer.purchases.map(\.code) == [.malformed])
+            #expect(answer.purchases.map(\.appended) == [0])
+            #expect(!answer.isWhole)
+            #expect(try scratch.show("alice", at: Sample.day(40))["tier"]?.string == "free")
         }
     }
 

@@ -280,6 +280,37 @@ extension `Google Play over HTTP` {
         }
     }
 
+    // Stores, trap 3: what Google signs does not say that a tester bought; its API does.
+    @Test func `takes signed data of a tester's product for one of the sandbox`() async throws {
+        for isTester in [true, false] {
+            let simulated = try SimulatedPlayAPI()
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                let store = try Self.store.get()
+                try server.publishCatalog()
+                let told = JSONValue.members([
+                    "purchaseStateContext": .members(["purchaseState": "PURCHASED"]),
+                    "productLineItem": .array([
+                        .members(["productId": "com.example.app.lifetime"])
+                    ]),
+                    "purchaseCompletionTime": .string(server.clock.now.description),
+                    "orderId": "GPA.9", "testPurchaseContext": isTester ? .object([]) : .null,
+                ])
+                simulated.set(told, ofProduct: "simulated-token-lifetime-1")
+                let data = try store.signed(store.purchaseData(at: server.clock.now))
+                let body = JSONValue.object(
+                    [JSONMember("store", "play_store")] + (data.members ?? [])
+                ).description
+                let path = "/v1/customers/alice/purchases"
+                #expect(try await server.post(path, body, as: .write).status == 200)
+                let types = ["purchase.completed", "verification.passed", "customer.claimed"]
+                let places = try server.events().filter { types.contains($0["type"]?.string ?? "") }
+                    .map { $0["environment"]?.string ?? "production" }
+                #expect(places.count >= types.count, "the control")
+                #expect(Set(places) == [isTester ? "sandbox" : "production"])
+            }
+        }
+    }
+
     // Stores, rule 6
     @Test func `takes signed data from days ahead for no purchase`() async throws {
         try await TestServer.with(Self.setup()) { server in

@@ -24,12 +24,14 @@ struct `A chain whose revocation is asked about` {
     private static func verifier(
         timeoutMilliseconds: Int64 = 3_000,
         _ asked: Asked = Asked(),
+        clock: @escaping @Sendable () -> Instant = { now },
         _ answer: @escaping @Sendable ([UInt8]) async -> [UInt8]?
     ) throws -> AppStoreVerifier {
         try AppStoreSample.verifier {
-            $0.revocation = AppStoreRevocationCheck(timeoutMilliseconds: timeoutMilliseconds) {
-                request,
-                responder in
+            $0.revocation = AppStoreRevocationCheck(
+                timeoutMilliseconds: timeoutMilliseconds,
+                clock: clock
+            ) { request, responder in
                 asked.count.add(1, ordering: .relaxed)
                 return responder == "http://ocsp.example" ? await answer(request) : nil
             }
@@ -95,7 +97,11 @@ struct `A chain whose revocation is asked about` {
     @Test func `is asked about once in an interval, and stays revoked`() async throws {
         let authority = try Self.authority()
         let asked = Asked()
-        let verifier = try Self.verifier(asked) { request in
+        let passed = Atomic<Int64>(0)
+        let clock: @Sendable () -> Instant = {
+            Self.now.advanced(byMilliseconds: passed.load(ordering: .relaxed))
+        }
+        let verifier = try Self.verifier(asked, clock: clock) { request in
             let status: OCSPAnswer.Status =
                 asked.count.load(ordering: .relaxed) == 2 ? .revoked : .good
             return try? OCSPAnswer.bytes(to: request, status, by: authority)
@@ -108,10 +114,29 @@ struct `A chain whose revocation is asked about` {
         ]
         for row in rows {
             let jws = try store.transaction(start: AppStoreSample.start)
-            let now = Self.now.advanced(byMilliseconds: row.after)
-            #expect(await verifier.transaction(jws, now: now).refusal == row.code)
+            passed.store(row.after, ordering: .relaxed)
+            #expect(await verifier.transaction(jws, now: clock()).refusal == row.code)
             #expect(asked.count.load(ordering: .relaxed) == row.asked)
         }
+    }
+
+    // Stores, rule 5: what was recorded a year ago is judged by what its authority says today, asked once.
+    @Test func `is refused by today's word, whenever its messages were recorded`() async throws {
+        let authority = try Self.authority()
+        let asked = Asked()
+        let verifier = try Self.verifier(asked) { request in
+            try? OCSPAnswer.bytes(to: request, .revoked, by: authority)
+        }
+        let store = SimulatedAppStore(authority: authority)
+        for day in 0..<3 {
+            let recorded = AppStoreSample.start.advanced(
+                byMilliseconds: Int64(day) * Instant.millisecondsPerDay
+            )
+            let jws = try store.transaction(start: AppStoreSample.start)
+            let refusal = await verifier.transaction(jws, now: recorded).refusal
+            #expect(refusal == .revokedCertificate)
+        }
+        #expect(asked.count.load(ordering: .relaxed) == 1)
     }
 
     @Test func `is not asked about unless configured`() async throws {

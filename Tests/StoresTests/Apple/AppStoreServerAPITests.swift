@@ -13,7 +13,8 @@ struct `The App Store Server API` {
     /// An account with a subscription of so many months, the first of which are given back.
     private static func simulated(
         months: Int = 1,
-        refunds: Int = 0
+        refunds: Int = 0,
+        clock: @escaping @Sendable () -> Instant = { now }
     ) throws -> SimulatedAppStoreAPI {
         let store = SimulatedAppStore(authority: try AppStoreSample.authority.get())
         var account = SimulatedAppleAccount(1, token: nil, of: store)
@@ -29,7 +30,7 @@ struct `The App Store Server API` {
             account.renew(0, at: AppStoreSample.start.advanced(byMilliseconds: days))
         }
         for number in 0..<refunds { account.refund(number, at: now) }
-        let simulated = SimulatedAppStoreAPI(store) { now }
+        let simulated = SimulatedAppStoreAPI(store, clock: clock)
         simulated.set([account])
         return simulated
     }
@@ -192,7 +193,9 @@ struct `The App Store Server API` {
                 Self.response(#"{"hasMore":true,"revision":"\#($0)","signedTransactions":[]}"#)
             }
         )
-        #expect(await Self.history(try Self.api(simulated)).fault == .malformed)
+        // At an address that is named, the App Store sets no pace: time stands still here.
+        let access = try simulated.access(apiURL: AppStoreServerAPI.productionURL)
+        #expect(await Self.history(try Self.api(simulated, access: access)).fault == .malformed)
         #expect(simulated.requests.count == StorePages.limit)
     }
 
@@ -237,6 +240,32 @@ struct `The App Store Server API` {
             with: [StoreResponse(status: 429, headers: ["retry-after": String(later + 3_600_000)])]
         )
         #expect(await Self.history(try Self.api(simulated)).fault == .rateLimited)
+    }
+
+    // It counts over an hour: a command waits for minutes, and asks with what it signed before.
+    @Test func `knows who asks for as long as a question waits`() async throws {
+        let time = Atomic<Int64>(Self.now.milliseconds)
+        let clock: @Sendable () -> Instant = {
+            Instant(milliseconds: time.load(ordering: .relaxed))
+        }
+        let simulated = try Self.simulated(clock: clock)
+        simulated.fail(with: [StoreResponse(status: 429, headers: ["retry-after": "590"])])
+        var policy = StoreCaller.Policy()
+        policy.deadline = 600_000
+        let api = AppStoreServerAPI(
+            try simulated.access(),
+            bundleIDs: ["com.example.app"],
+            caller: StoreCaller(
+                simulated.transport,
+                policy: policy,
+                clock: clock,
+                sleep: { time.add($0, ordering: .relaxed) },
+                random: { 0 }
+            ),
+            clock: clock
+        )
+        #expect(await Self.history(api).fault == nil)
+        #expect(clock() == Self.now.advanced(byMilliseconds: 590_000), "the control: it waited")
     }
 
     @Test func `tells the notifications of a stretch of time`() async throws {
@@ -295,7 +324,9 @@ struct `The App Store Server API` {
 
     @Test func `sends a test notification, and says what came of it`() async throws {
         let simulated = try Self.simulated()
-        let api = try Self.api(simulated)
+        // At an address that is named, the App Store sets no pace: time stands still here.
+        let access = try simulated.access(apiURL: AppStoreServerAPI.productionURL)
+        let api = try Self.api(simulated, access: access)
         let app = "com.example.app"
         let token = try await api.requestTest(about: app, in: .sandbox)
         #expect(try await api.attempts(ofTest: token, about: app, in: .sandbox) == ["SUCCESS"])

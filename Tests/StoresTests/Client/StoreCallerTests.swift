@@ -303,6 +303,42 @@ struct `A question to a store` {
         #expect(store.sleeps.count == 7)
     }
 
+    // Who does not wait any longer takes no time from the others, nor does who would have to wait too long.
+    @Test func `that is not asked uses nothing of the store's time`() async throws {
+        let time = Atomic<Int64>(1_780_272_000_000)
+        var policy = StoreCaller.Policy()
+        policy.credit = 1000
+        let caller = StoreCaller(
+            { _ in StoreResponse(status: 200) },
+            policy: policy,
+            clock: { Instant(milliseconds: time.load(ordering: .relaxed)) },
+            sleep: { _ in },
+            random: { 0 }
+        )
+        @Sendable func fault() async -> StoreFault? {
+            do throws(StoreFault) {
+                _ = try await caller.send(Self.request, spacing: 1000)
+                return nil
+            } catch { return error }
+        }
+        // The first has its turn at once, the last one waits as long as a question may.
+        for _ in 0..<9 { #expect(await fault() == nil) }
+        let given = await withTaskGroup(of: StoreFault?.self) { group in
+            group.cancelAll()
+            group.addTask { await fault() }
+            return await group.next() ?? nil
+        }
+        #expect(given?.code == .unavailable)
+        #expect(await fault() == nil, "its time was given back")
+        for _ in 0..<100 {
+            let fault = await fault()
+            #expect(fault?.code == .rateLimited && fault?.retryAfter == 10)
+        }
+        time.add(1000, ordering: .relaxed)
+        #expect(await fault() == nil)
+        #expect(await fault()?.code == .rateLimited, "the control: one place was free")
+    }
+
     static let waits: [(String, Int64?)] = [
         ("0", 0), ("120", 120_000), ("Mon, 01 Jun 2026 00:02:00 GMT", 120_000),
         ("Mon, 01 Jun 2026 00:00:00 GMT", 0), ("Sun, 31 May 2026 00:00:00 GMT", 0),

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import StoreSimulator
+import Synchronization
 import Testing
 
 @testable import Stores
@@ -79,6 +80,38 @@ struct `RevenueCat's REST API` {
         let api = Self.api(simulated, projectID: nil)
         #expect(await Self.fault(api) == .notFound)
         #expect(await Self.fault(api) == nil)
+    }
+
+    // T2: what is asked behind a list may wait for minutes, and is newer than what the list says.
+    @Test func `of version 2 says when its list was told`() async throws {
+        let simulated = SimulatedRevenueCatAPI()
+        try Self.products(simulated)
+        simulated.set(subscriptions: [try RevenueCatAnswerSample.subscription("{}")], of: "u1")
+        let asked = Atomic<Int64>(0)
+        let clock: @Sendable () -> Instant = {
+            let minutes = asked.load(ordering: .relaxed)
+            return RevenueCatAnswerSample.asked.advanced(byMilliseconds: minutes * 60_000)
+        }
+        let api = RevenueCatAPI(
+            key: Array(Self.key.utf8),
+            projectID: "proj1",
+            baseURL: "https://rc.example.com",
+            caller: StoreCaller(
+                { request in
+                    asked.add(1, ordering: .relaxed)
+                    return await simulated.transport(request)
+                },
+                clock: clock,
+                sleep: { _ in },
+                random: { 0 }
+            ),
+            clock: clock
+        )
+        let answers = try await api.answers(of: "u1")
+        let times = try answers.map { try JSONValue(parsing: $0)["observedAt"]?.string }
+        let first = RevenueCatAnswerSample.asked.advanced(byMilliseconds: 60_000)
+        #expect(times.first == first.description)
+        #expect(asked.load(ordering: .relaxed) > 3, "the control: more was asked behind it")
     }
 
     @Test func `of version 2 is asked for all pages, transactions and products`() async throws {

@@ -11,9 +11,9 @@ package struct AppStoreAccess: Sendable {
     package let apiURL: String?
     private let key: P256.Signing.PrivateKey
 
-    /// Seconds for which a token is good: the App Store takes an hour at most, and one that is caught
-    /// on its way is worth little.
-    private static let lifetime: Int64 = 300
+    /// Seconds for which a token is good: longer than a question waits for its turn and for a store that was
+    /// asked too often; the App Store takes an hour at most.
+    private static let lifetime: Int64 = 900
 
     /// Names a key; `pem`: as App Store Connect gives it.
     ///

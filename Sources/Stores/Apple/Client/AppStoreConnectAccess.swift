@@ -12,8 +12,9 @@ package struct AppStoreConnectAccess: Sendable {
     let appID: Int64
     private let key: P256.Signing.PrivateKey
 
-    /// Seconds for which a token is good: App Store Connect takes twenty minutes at most.
-    private static let lifetime: Int64 = 300
+    /// Seconds for which a token is good: longer than a question waits for a store that was asked too often;
+    /// App Store Connect takes twenty minutes at most.
+    private static let lifetime: Int64 = 900
 
     /// Names a key; `pem`: as App Store Connect gives it.
     ///

@@ -1,4 +1,4 @@
-import Entitlements
+public import Entitlements
 import Synchronization
 @_spi(DisableValidityCheck) @_spi(FixedExpiryValidationTime) import X509
 
@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Soft: only an authentic answer that says "revoked" counts. A responder that is away, slow or
 /// wrong never stops a message. A chain is asked about once in an interval, by one caller; the
-/// others go on with what is known. What was revoked stays so.
+/// others go on with what is known. What was revoked stays so. What counts is what its authority says
+/// today, whenever a message was signed or recorded (Stores, rule 5).
 public struct AppStoreRevocationCheck: Sendable {
     /// Sends a DER request to a responder's URI by HTTP POST with `application/ocsp-request`, and
     /// gives the body of its answer, nil if there is none.
@@ -24,21 +25,25 @@ public struct AppStoreRevocationCheck: Sendable {
 
     private let timeoutMilliseconds: Int64
     private let intervalMilliseconds: Int64
+    private let clock: @Sendable () -> Instant
     private let transport: Transport
 
-    /// Makes a check.
+    /// Makes a check; `clock`: by which an answer holds.
     public init(
         timeoutMilliseconds: Int64 = defaultTimeoutMilliseconds,
         intervalMilliseconds: Int64 = defaultIntervalMilliseconds,
+        clock: @escaping @Sendable () -> Instant,
         transport: @escaping Transport
     ) {
         self.timeoutMilliseconds = timeoutMilliseconds
         self.intervalMilliseconds = intervalMilliseconds
+        self.clock = clock
         self.transport = transport
     }
 
     /// Whether the chain is known to be revoked, asking anew if it is time.
-    func isRevoked(_ chain: AppStoreChain, now: Instant) async -> Bool {
+    func isRevoked(_ chain: AppStoreChain) async -> Bool {
+        let now = clock()
         let isDue = chain.revocation.withLock { state in
             if let last = state.askedAt,
                 now < last.advanced(byMilliseconds: intervalMilliseconds)

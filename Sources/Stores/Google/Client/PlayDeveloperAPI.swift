@@ -108,13 +108,13 @@ package final class PlayDeveloperAPI: Sendable {
     /// (developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list).
     package func voidedPurchases(in stretch: Range<Instant>, packageName: String) -> StorePages {
         StorePages(continuedAt: { page in
-            page["answer"]?["tokenPagination"]?["nextPageToken"]?.string.map { .at($0) } ?? .over
+            page["answer"]?[Self.pagination]?["nextPageToken"]?.string.map { .at($0) } ?? .over
         }) { [self] last in
             // Type 1: subscriptions too. Its own ends belong to it, both.
             var path =
                 "purchases/voidedpurchases?type=1&startTime=\(stretch.lowerBound.milliseconds)"
                 + "&endTime=\(stretch.upperBound.milliseconds - 1)"
-            if let token = last?["answer"]?["tokenPagination"]?["nextPageToken"]?.string {
+            if let token = last?["answer"]?[Self.pagination]?["nextPageToken"]?.string {
                 path += "&token=" + token.pathSegment
             }
             do throws(StoreFault) {
@@ -122,13 +122,23 @@ package final class PlayDeveloperAPI: Sendable {
                 // What is read here was read by `get`.
                 let answer = try? JSONValue(parsingStoreText: body)
                 return .success(
-                    .members(["packageName": .string(packageName), "answer": answer ?? .null])
+                    .members([
+                        "packageName": .string(packageName),
+                        "answer": .members([
+                            // Google leaves an empty list out (protobuf.dev/programming-guides/json).
+                            Self.voided: answer?[Self.voided] ?? .array([]),
+                            Self.pagination: answer?[Self.pagination] ?? .null,
+                        ]),
+                    ])
                 )
             } catch {
                 return .failure(error)
             }
         }
     }
+
+    private static let voided = "voidedPurchases"
+    private static let pagination = "tokenPagination"
 
     private static func subscriptionPath(_ token: String) -> String {
         "purchases/subscriptionsv2/tokens/" + token.pathSegment

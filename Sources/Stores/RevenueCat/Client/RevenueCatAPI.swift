@@ -68,7 +68,8 @@ package final class RevenueCatAPI: Sendable {
                 let path = project + "customers/\(customer.text.pathSegment)/" + list
                 for page in try await pages(path) {
                     let more = try await details(of: page, in: project)
-                    answers.append(answered(customer, page.body, more))
+                    // What is asked behind it may take minutes, and is newer than what it says (T2).
+                    answers.append(answered(customer, page.body, more, at: page.answeredAt))
                 }
             }
             return (answers, nil)
@@ -85,7 +86,7 @@ package final class RevenueCatAPI: Sendable {
         guard try json(response)["subscriber"]?.members != nil else {
             throw StoreFault(.malformed, status: response.status)
         }
-        return answered(customer, response.body, [])
+        return answered(customer, response.body, [], at: clock())
     }
 
     // MARK: Version 2
@@ -93,6 +94,7 @@ package final class RevenueCatAPI: Sendable {
     struct Page {
         var body: [UInt8]
         var items: [JSONValue]
+        var answeredAt: Instant
     }
 
     /// All pages of a list.
@@ -110,7 +112,7 @@ package final class RevenueCatAPI: Sendable {
             guard json["object"]?.string == "list", let items = json["items"]?.array else {
                 throw StoreFault(.malformed, status: response.status)
             }
-            pages.append(Page(body: response.body, items: items))
+            pages.append(Page(body: response.body, items: items, answeredAt: clock()))
             next = try json.present("next_page").map { link throws(StoreFault) in
                 try self.path(of: link, response)
             }
@@ -210,10 +212,11 @@ package final class RevenueCatAPI: Sendable {
     private func answered(
         _ customer: CustomerID,
         _ answer: [UInt8],
-        _ more: [(name: String, value: [UInt8])]
+        _ more: [(name: String, value: [UInt8])],
+        at instant: Instant
     ) -> [UInt8] {
         let asked = JSONValue.members([
-            "appUserId": .string(customer.text), "observedAt": .string(clock().description),
+            "appUserId": .string(customer.text), "observedAt": .string(instant.description),
         ])
         var body = Array(asked.description.utf8.dropLast())
         for (name, value) in more + [("answer", answer)] {

@@ -11,7 +11,7 @@ import Stores
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verifies recorded evidence again, by today's roots.",
+        abstract: "Verifies recorded evidence again, by today's roots and revocations.",
         discussion: HelpText.discussion(
             """
             Exit 1 if some of it no longer verifies. With --record, each verdict that rested on such \

@@ -34,4 +34,15 @@ struct `The time zones of a catalog` {
         #expect(faults.isEmpty == isAccepted)
         #expect(faults.allSatisfy { $0.path.hasPrefix("timeZones.zones.Z.") })
     }
+
+    // C5: a program that embeds the ledger may ask about any instant.
+    @Test(arguments: UsagePeriod.allCases)
+    func `have a window for any instant`(_ period: UsagePeriod) {
+        for instant in [Int64.min, .min + 1, -1, 0, .max - 1, .max] {
+            let window = period.window(containing: Instant(milliseconds: instant), in: .utc)
+            #expect(!window.isEmpty)
+            let isWritten = (-1...0).contains(instant)
+            #expect(window.contains(Instant(milliseconds: instant)) == isWritten)
+        }
+    }
 }

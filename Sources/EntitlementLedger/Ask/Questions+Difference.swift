@@ -90,6 +90,8 @@ extension Questions {
         filter.customer = question.customer
         filter.environment = question.environment
         filter.times = between.times
+        // Whose it is a later event may tell, such as the claim of a purchase.
+        filter.knownTo = between.sequences.upperBound
         try openedEvents(filter, list)
         filter.sequences = between.sequences
         filter.times = nil

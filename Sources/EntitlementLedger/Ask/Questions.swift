@@ -74,6 +74,20 @@ public final class Questions: Sendable {
         return end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
     }
 
+    /// Whether a stream is a customer's, or else a purchase's; nil: it is neither, as far as is known.
+    ///
+    /// `kind`: of an event about it. Its name is looked at where the kind does not tell: it may be erased.
+    func isCustomer(_ stream: UInt64, _ kind: EventKind) throws -> Bool? {
+        if kind.isOfCustomer { return true }
+        if kind.isOfPurchase { return false }
+        guard let name = try vault.name(of: stream) else { return nil }
+        switch Subject(name.subject) {
+        case .customer?: return true
+        case .purchase?: return false
+        default: return nil
+        }
+    }
+
     /// Which history the log's first events are of; nil where a salvage could not bring the tree back.
     ///
     /// `size`: at most that of the log. Cost: a proof of consistency; for the size that was asked about last

@@ -50,7 +50,7 @@ extension Questions {
         guard mark.kind.isFolded, mark.kind != .catalogPublished else { return [] }
         let size = sequence + 1  // Fits: the log has the event.
         var outlooks: [AccessOutlook] = []
-        for customer in try customers(concernedBy: mark.stream, size: size) {
+        for customer in try customers(concernedBy: mark, size: size) {
             let loaded = try loadFacts(ofStream: customer, size: size)
             var earlier = loaded
             earlier.facts.removeAll { $0.sequence >= sequence }
@@ -143,16 +143,15 @@ extension Questions {
     }
 
     /// The customers whose answers an event about a subject may change, by the names that links lead to.
-    private func customers(concernedBy stream: UInt64, size: UInt64) throws -> [UInt64] {
+    ///
+    /// The subject's name may be erased by now: what it took from others is theirs to be told.
+    private func customers(concernedBy mark: EventMark, size: UInt64) throws -> [UInt64] {
         if views.end < size { try views.catchUp() }
-        guard let subject = try vault.name(of: stream)?.subject else { return [] }
+        guard let isCustomer = try isCustomer(mark.stream, mark.kind) else { return [] }
         var loader = FactLoader(log: log, vault: vault, views: views, size: size)
-        let facts: [Fact]
-        switch Subject(subject) {
-        case .customer?: facts = try loader.facts(ofCustomer: stream)
-        case .purchase?: facts = try loader.facts(ofPurchase: stream)
-        default: return []
-        }
+        let facts =
+            try isCustomer
+            ? loader.facts(ofCustomer: mark.stream) : loader.facts(ofPurchase: mark.stream)
         let links = Links(facts, of: .customerLinked)
         let customers = try Set(loader.lastSequences.keys.map { links.canonical($0) })
             .filter { try vault.customer(of: $0) != nil }

@@ -45,7 +45,7 @@ struct CustomerSteps: StepSource {
         if try !kind.isFolded && !questions.views.entries(of: stream, below: first).isEmpty {
             return []
         }
-        guard let isCustomer = try isCustomer(stream, kind) else { return [] }
+        guard let isCustomer = try questions.isCustomer(stream, kind) else { return [] }
         var loader = FactLoader(
             log: questions.log,
             vault: questions.vault,
@@ -54,18 +54,6 @@ struct CustomerSteps: StepSource {
         )
         _ = try isCustomer ? loader.facts(ofCustomer: stream) : loader.facts(ofPurchase: stream)
         return loader.customerStreams
-    }
-
-    /// Whether a stream is a customer's, or else a purchase's; nil: it is neither.
-    private func isCustomer(_ stream: UInt64, _ kind: EventKind) throws -> Bool? {
-        if kind.isOfCustomer { return true }
-        if kind.isOfPurchase { return false }
-        guard let name = try questions.vault.name(of: stream) else { return nil }
-        switch Subject(name.subject) {
-        case .customer?: return true
-        case .purchase?: return false
-        default: return nil
-        }
     }
 
     /// The steps of some customers, each once by the name that links lead to (C2), as an earlier

@@ -11,8 +11,13 @@ public enum UsagePeriod: String, Sendable, CaseIterable {
 
     /// The window of the zone's calendar that contains an instant.
     ///
-    /// A day starts at the earliest instant whose local time is at or after its midnight.
+    /// A day starts at the earliest instant whose local time is at or after its midnight. Beyond the years that can
+    /// be written the last window is that of their end.
     package func window(containing instant: Instant, in zone: ResolvedZone) -> Interval {
+        let years = Instant.writable
+        let instant = Instant(
+            milliseconds: min(max(instant.milliseconds, years.lowerBound), years.upperBound)
+        )
         let (today, _) = floorDivide(zone.local(instant), by: Instant.millisecondsPerDay)
         var first = firstDay(ofWindowWith: today)
         // Where clocks go back over a midnight, the new window has begun already; over two, where

@@ -148,7 +148,10 @@ package struct Ownership: Sendable {
         var start = first == customer ? Instant(milliseconds: .min) : nil
         for change in changes {
             if change.owner == customer {
-                if start == nil { start = change.time }
+                if start == nil {
+                    let joins = stretches.last?.end == change.time
+                    start = joins ? stretches.removeLast().start : change.time
+                }
             } else if let since = start {
                 if since < change.time {
                     stretches.append(Interval(start: since, end: change.time))

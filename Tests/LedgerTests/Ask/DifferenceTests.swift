@@ -48,6 +48,30 @@ struct `A difference between two points` {
         #expect(different > 20 && listed > 40, "there was something to compare")
     }
 
+    // Whose an event is a later one may tell, such as the claim of a purchase.
+    @Test func `names what took effect of a purchase that was claimed in between`() async throws {
+        try await ScratchLedger.with { scratch in
+            let bought = Sample.ownedPurchase("ann", "app_store/1")
+            let refund = Sample.line(
+                "refund",
+                "revocation.refunded",
+                "purchase/app_store/1",
+                time: Sample.day(10)
+            )
+            let lines = Array(bought.dropLast()) + [refund] + Array(bought.suffix(1))
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
+            let answer = try scratch.ledger.questions.difference(
+                DifferenceQuestion(
+                    customer: "ann",
+                    environment: .production,
+                    from: BitemporalPoint(at: Sample.day(5), knownAt: .sequence(3)),
+                    to: BitemporalPoint(at: Sample.day(15), knownAt: .sequence(4))
+                )
+            )
+            #expect(answer.events.map(\.sequence) == [2, 3])
+        }
+    }
+
     /// The events that became known between two points, or took effect.
     private static func between(
         _ points: [BitemporalPoint],

@@ -157,6 +157,26 @@ struct `The purchases of a customer` {
         }
     }
 
+    // C1: what was given away and came back at one instant was hers all the time.
+    @Test func `are owned since ever where they were given back at once`() async throws {
+        try await Self.withHistory { scratch in
+            for (id, owner, former) in [("away", "bob", "ann"), ("back", "ann", "bob")] {
+                let transfer = try Sample.event(
+                    id,
+                    "customer.transferred",
+                    "customer/" + owner,
+                    data: #"{"from":["\#(former)"]}"#,
+                    time: scratch.clock.now
+                )
+                _ = try scratch.ledger.appender.record(Submission(event: transfer))
+            }
+            let anns = try Self.purchases(scratch, at: scratch.clock.now)
+            #expect(anns["purchases"]?.array?.first?["ownedSince"] == .null)
+            let bobs = try Self.purchases(scratch, "bob", at: scratch.clock.now)
+            #expect(bobs["purchases"] == .array([]))
+        }
+    }
+
     @Test func `of nobody are none`() async throws {
         try await Self.withHistory { scratch in
             let answer = try Self.purchases(scratch, "nobody", at: Sample.day(40))

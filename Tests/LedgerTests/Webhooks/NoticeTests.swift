@@ -35,6 +35,29 @@ struct `A notice` {
         }
     }
 
+    // Z6: an erasure takes nothing from anybody else, such as that a purchase is theirs no more.
+    @Test func `tells of whom an event took from, though who it gave to is erased`() async throws {
+        try await NoticedLedger.with { noticed in
+            try noticed.publish()
+            try noticed.record(Sample.ownedPurchase("alice", "app_store/1"))
+            #expect(try noticed.changes() == ["alice: free > pro by 3"], "the control")
+            func request(_ id: String) -> Request {
+                Request(id: id, source: Source.support, environment: .production)
+            }
+            let ledger = noticed.ledger
+            _ = try ledger.appender.transfer(
+                PurchaseName(store: Source.appStore, originalID: "1"),
+                to: "bob",
+                reason: "asked",
+                request("t")
+            )
+            _ = try ledger.eraser.erase(["bob"], request("e"), reading: StoredEvidenceNames())
+            try noticed.look()
+            #expect(try noticed.changes().last?.hasPrefix("alice: pro > free by ") == true)
+            #expect(try noticed.changes().count == 2)
+        }
+    }
+
     // Nothing is told of what changes nobody's access: a limit that is used up, a note, a renewal in time.
     @Test func `is none where access stays as it is`() async throws {
         try await NoticedLedger.with { noticed in

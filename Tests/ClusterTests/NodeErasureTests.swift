@@ -158,6 +158,52 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // The journal has a tombstone where its batch had a name and keys.
+    @Test func `follows a customer who came and was erased while it was away`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 2)
+            await second.halt()
+            #expect(try first.grant(2).isAppended)
+            let receipt = try #require(try first.erase([2]))
+            #expect(try first.grant(3).isAppended)
+            second.begin()
+            try await eventually("the other one to follow") {
+                try second.size() == first.size() && second.generation == 1
+            }
+            for number in 0..<4 { #expect(try second.mayUse(number) == (number != 2)) }
+            #expect(try second.isErased(receipt.streams))
+            // The name is free.
+            #expect(try first.grant(2, again: true).isAppended)
+            try await eventually("the other one to know") { try second.mayUse(2) }
+            #expect(try first.erase([3])?.generation == 2)
+            try await eventually("it to follow again") { second.generation == 2 }
+            try await machines.endAndAudit()
+        }
+    }
+
+    // As on a disk that was full between the two.
+    @Test func `follows an erasure of whom its vault has and its log does not`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 2)
+            await second.halt()
+            #expect(try first.grant(2).isAppended)
+            let directory = second.node.open.directory
+            let page = try machines.journal.page(
+                from: second.size(),
+                vaultAfter: directory.vaultPosition()
+            )
+            for batch in page.batches { try directory.vault.follow(batch.newStreams) }
+            let receipt = try #require(try first.erase([2]))
+            second.begin()
+            try await eventually("the other one to follow") {
+                try second.size() == first.size() && second.generation == 1
+            }
+            for number in 0..<3 { #expect(try second.mayUse(number) == (number != 2)) }
+            #expect(try second.isErased(receipt.streams))
+            try await machines.endAndAudit()
+        }
+    }
+
     // Killed in its first filling it keeps the names of all, and keys that open them.
     @Test func `names in its receipt a machine whose filling was ended, which leaves no rest`()
         async throws

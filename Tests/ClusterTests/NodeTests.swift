@@ -142,6 +142,25 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // Nothing comes behind a batch that is gone: who follows would look again and again, and say nothing.
+    @Test func `says so where the last batch is missing`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 2)
+            let size = try second.size()
+            await second.halt()
+            #expect(try first.grant(2).isAppended)
+            let place = machines.schema.name + ".batch"
+            try PostgresServers.sql(
+                "DELETE FROM \(place) WHERE first = (SELECT max(first) FROM \(place))"
+            )
+            second.begin()
+            try await eventually("it to say so") {
+                try second.node.standing().fault == "damaged"
+            }
+            #expect(try second.size() == size && second.mayUse(1))
+        }
+    }
+
     // As behind a promotion: one of the two, database or machine, has another time.
     @Test(arguments: [-3_600_000, 3_600_000] as [Int64])
     func `is not led by whoever has another time, nor left by who leads`(

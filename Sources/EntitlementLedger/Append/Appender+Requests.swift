@@ -196,11 +196,20 @@ extension Appender {
             source: Source.catalog,
             environment: request.environment
         )
-        let time = try effective ?? timeOfEarlier(request) ?? pipeline.timeOfAsking()
         let data = EventData(recorded: .catalogPublished, entries: [], document: document)
-        return try record(
-            request.submission(of: EventDraft(subject: .catalog, time: time, data: data))
-        )
+        func publish(at time: Instant) throws -> Receipt {
+            try record(
+                request.submission(of: EventDraft(subject: .catalog, time: time, data: data))
+            )
+        }
+        if let effective { return try publish(at: effective) }
+        let time = try timeOfEarlier(request) ?? pipeline.timeOfAsking()
+        let receipt = try publish(at: time)
+        // The first one may have been on its way still when its time was looked up (E1).
+        guard case .refused(let refusal) = receipt, refusal.code == .conflict,
+            let first = try timeOfEarlier(request), first != time
+        else { return receipt }
+        return try publish(at: first)
     }
 
     /// Records what is asked about a customer if a rule lets it (E4).

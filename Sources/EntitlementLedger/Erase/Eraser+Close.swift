@@ -7,7 +7,7 @@ extension Eraser {
     /// - Throws: `LogStorageFault`.
     package func close(_ erasure: VaultErasure) throws {
         // What is noted and said by no event may be given up yet.
-        guard try questions.views.sequence(of: erasure.signal) != nil else { return }
+        guard try recordedSequence(of: erasure) != nil else { return }
         try opened.whole.close(erasure.streams)
         questions.accessCache.removeAll()
     }

@@ -117,11 +117,23 @@ extension Eraser {
     private func resolvePreparedErasure() throws {
         let vault = try opened.whole
         guard let prepared = vault.preparedErasure else { return }
-        if let sequence = try questions.views.sequence(of: prepared.signal) {
+        if let sequence = try recordedSequence(of: prepared) {
             try finishErasure(at: sequence)
         } else {
             try vault.cancelErasure()
         }
+    }
+
+    /// Where the log says an erasure that is noted; nil: it does not say all of it.
+    ///
+    /// A note is believed as far as the log goes: one of a machine that was deposed may come late, and name
+    /// more than what was recorded under the same id meanwhile (E1).
+    func recordedSequence(of noted: VaultErasure) throws -> UInt64? {
+        guard let sequence = try questions.views.sequence(of: noted.signal),
+            let streams = try recordedErasure(at: sequence)?.streams,
+            streams.isSuperset(of: noted.streams)
+        else { return nil }
+        return sequence
     }
 
     /// Takes up what was stopped, and forgets from now on whom the log says to be erased.
@@ -133,7 +145,7 @@ extension Eraser {
         }
         guard let opened, let prepared = opened.preparedErasure else { return }
         guard appending == nil else { return try resolvePreparedErasure() }
-        if try questions.views.sequence(of: prepared.signal) != nil {
+        if try recordedSequence(of: prepared) != nil {
             opened.close(prepared.streams)
         }
     }

@@ -73,6 +73,15 @@ package struct GroupDecision {
                 }
             }
         }
+        if let request = submission.request {
+            // The same for a request that stands behind a store's facts, whose own id was looked up above.
+            for record in submission.records.drop(while: { $0.signal != request }).dropFirst() {
+                let signal = record.signal
+                if let taken = try signals[signal] ?? index.sequence(of: signal) {
+                    return .idTaken(at: taken)
+                }
+            }
+        }
         for expected in submission.expectations {
             let last =
                 try lastSequences[expected.stream] ?? index.lastSequence(of: expected.stream)

@@ -145,7 +145,14 @@ package final class LeaderLog: OwnFilesLog {
                 state.shown.isOver = true
                 throw LogStorageFault(fault)
             case .unknown:
-                let known = try renew(&state)
+                let known: JournalEnd
+                do {
+                    known = try renew(&state)
+                } catch {
+                    // Whoever leads next finishes the erasure.
+                    state.shown.isOver = true
+                    throw error
+                }
                 guard known.generation == rotation.generation else {
                     state.shown.isOver = true
                     throw LogStorageFault(

@@ -17,6 +17,9 @@ extension LMDBVault {
         try turn.withLock { turn in
             let items = try Self.items(new, epochs)
             turn.isInDoubt = false
+            // Whoever is erased already has neither name nor key here from the first.
+            let gone = items.filter(\.isErased)
+            if !gone.isEmpty { close(gone.map(\.stream)) }
             state.withLock { state in
                 if state.surrender() { surrenderCount.add(1, ordering: .acquiringAndReleasing) }
                 let next = state.nextCounter

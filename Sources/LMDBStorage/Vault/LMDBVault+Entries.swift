@@ -16,6 +16,7 @@ extension LMDBVault {
     /// Who only reads looks at the log first: what is no longer new there was taken over before.
     func entry(of stream: UInt64, _ epochs: EpochKeys) throws -> VaultEntry?? {
         let new = try isReadOnly ? log.newStream(stream) : nil
+        if let new, try VaultEntry.isTombstone(new.span, of: stream) { return .some(nil) }
         // What does not open there is looked up here.
         let opened = new.flatMap { try? VaultEntry(opening: $0.span, epochKeys: epochs) }
         if let opened, opened.stream == stream { return .some(opened) }

@@ -162,7 +162,15 @@ extension LMDBVault {
     /// See `Vault`.
     package func isErased(_ stream: UInt64) throws -> Bool {
         if closedStreams.contains(stream) { return true }
-        return try mappingFaults { try areErased([stream]) }
+        return try mappingFaults {
+            // Before the vault: what is not new any more stands there.
+            if isReadOnly, let new = try log.newStream(stream),
+                try VaultEntry.isTombstone(new.span, of: stream)
+            {
+                return true
+            }
+            return try areErased([stream])
+        }
     }
 
     /// Step 2: the shards' entries under their new keys, tombstones for those that go; first in the

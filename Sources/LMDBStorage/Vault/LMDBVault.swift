@@ -181,6 +181,7 @@ package final class LMDBVault: Vault {
         guard !waiting.isEmpty else { return }
         state.withLock { state in
             state.waiting.add(waiting)
+            state.closed.formUnion(waiting.filter(\.isErased).map(\.stream))
             for case let entry? in waiting.lazy.map(\.entry) {
                 state.newNumbers[entry.name] = entry.stream
             }

@@ -12,6 +12,8 @@ extension ClusterNode {
         guard generation > vault.generation else {
             throw JournalFault(.otherHistory, "the cluster's keys are older than this machine's")
         }
+        // A batch whose streams stand here may have failed to get into the log: they are sealed anew, too.
+        follower.note(vaultPosition: try open.directory.vaultPosition())
         let rotation = try journal.rotation(
             since: vault.generation,
             below: follower.vaultPosition

@@ -189,7 +189,10 @@ package final class ClusterNode: Sendable {
         if page.row.end.generation != open.directory.vault.generation {
             // What the page holds of the vault is sealed under keys that are not here yet.
             try followErasure(to: page.row.end.generation)
-        } else if !page.batches.isEmpty {
+        } else if try !page.batches.isEmpty
+            || page.row.end.size != open.directory.log.end().size
+        {
+            // Also where none came of what the row says: one is missing then, which the follower says.
             try open.ledger.appender.follow { try follower.copy(page) }
         }
         let size = try open.directory.log.end().size

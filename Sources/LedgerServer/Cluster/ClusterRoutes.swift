@@ -93,24 +93,35 @@ extension CustomerAccess {
         )
     }
 
-    /// Reads what was passed.
+    /// Reads what was passed, within the bounds of what is noted.
     init(passed json: JSONValue) throws(InputFault) {
         let reader = ObjectReader(json)
         self.init(
-            id: try reader.required("id", "expected a text", \.string),
+            id: try reader.required("id", "expected an id") { json in
+                json.string.flatMap { Identifier.isValid($0) ? $0 : nil }
+            },
             customer: try reader.required("customer", "expected a customer") { json in
                 json.string.flatMap { CustomerID($0) }
             },
             environment: try reader.required("environment", "expected an environment") { json in
                 json.string.flatMap { StoreEnvironment(name: $0) }
             },
-            actor: try reader.required("actor", "expected a text", \.string),
-            action: try reader.required("action", "expected a text", \.string),
-            reason: reader.value("reason")?.string,
-            time: try reader.required("time", "expected an instant") { json in
-                json.string.flatMap { Instant(rfc3339: $0) }
+            actor: try reader.required("actor", Self.expectedText, Self.text),
+            action: try reader.required("action", "expected a code") { json in
+                json.string.flatMap { Code.isValid($0) ? $0 : nil }
+            },
+            reason: try reader.optional("reason", Self.expectedText, Self.text),
+            time: try reader.required("time", "expected an instant in 2000 to 2200") { json in
+                json.string.flatMap { Instant(rfc3339: $0) }.flatMap { $0.isPlausible ? $0 : nil }
             }
         )
+    }
+
+    private static let expectedText = "expected at most \(FieldShape.textByteLimit) bytes of text"
+
+    /// Text that a record has room for; nil: it is longer, or none.
+    private static func text(_ json: JSONValue) -> String? {
+        json.string.flatMap { $0.utf8.count <= FieldShape.textByteLimit ? $0 : nil }
     }
 }
 

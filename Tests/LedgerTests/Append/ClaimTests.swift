@@ -346,6 +346,22 @@ struct `A transaction that a customer hands in` {
         }
     }
 
+    // E1: readers would pass over what stands under the id of another event
+    @Test func `is refused where the id of its second event is taken`() async throws {
+        try await Self.withCatalog { scratch in
+            let appender = try scratch.ledger.appender
+            _ = try appender.link("phone", to: "ann", Self.request("r#2"))
+            let size = try scratch.ledger.questions.size()
+            func claim(_ id: String) throws -> ClaimOutcome {
+                try appender.claim(SampleTransaction.make(), for: "ann", Self.request(id))
+            }
+            #expect(try Self.refusal(claim("r"))?.code == .conflict)
+            #expect(try scratch.ledger.questions.size() == size)
+            // The control: under another id the same is recorded.
+            #expect(try claim("s") == .recorded(sequence: size))
+        }
+    }
+
     // E1: one id stands for one request, also among those of one group
     @Test func `under one id is one, whatever comes at once`() async throws {
         try await Self.withCatalog { scratch in

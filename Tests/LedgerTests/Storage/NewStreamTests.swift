@@ -156,6 +156,65 @@ struct `A new stream` {
         }
     }
 
+    // Made and erased while a machine was away: the cluster's journal has what stands by now (row 9.5).
+    @Test func `is followed as a tombstone where it was erased before`() async throws {
+        try await Self.with { place in
+            let numbers = try place.commit(0..<2)
+            try place.vault.drawIn()
+            let gone = StreamNumber.number(counter: 3, shard: 7)
+            let new = [NewStream(stream: gone, bytes: VaultItem.tombstone(stream: gone).bytes)]
+            let copy = place.path + "-stopped"
+            try place.vault.writer.withLock { _ in
+                try place.vault.follow(new)
+                try place.log.add(new)
+                #expect(try place.vault.isErased(gone))
+                #expect(try place.vault.keys(of: gone) == nil)
+                try FileManager.default.copyItem(atPath: place.path, toPath: copy)
+            }
+            // Before it was taken over, and after.
+            for isReadOnly in [true, false, true] {
+                let directory = try StreamPlace.open(copy, isReadOnly: isReadOnly)
+                defer { directory.close() }
+                #expect(try directory.vault.isErased(gone))
+                #expect(try directory.vault.name(of: gone) == nil)
+                #expect(try directory.vault.keys(of: gone) == nil)
+                #expect(try directory.vault.check() == 3)
+            }
+            let next = try place.commit(2..<3)[0]
+            #expect(StreamNumber.counter(of: next) == 4)
+            try place.vault.drawIn()
+            #expect(try place.kept(gone) == new[0].bytes)
+            #expect(try place.vault.stream(of: StreamPlace.name(1)) == numbers[1])
+            #expect(try place.vault.check() == 4)
+        }
+    }
+
+    // A leader's own log has it once a renewal told what the cluster's journal took.
+    @Test func `is committed once where the log has it behind a look`() async throws {
+        try await Self.with { place in
+            let number = try place.vault.reserveStream(of: StreamPlace.name(0))
+            var inDoubt: [NewStream] = []
+            #expect(throws: LogStorageFault.self) {
+                try place.vault.commit(upTo: .max) { new in
+                    inDoubt = new
+                    throw LogStorageFault(.outcomeUnknown, "the journal did not answer")
+                }
+            }
+            #expect(inDoubt.map(\.stream) == [number])
+            // An erasure that waits, say, has its turn before the renewal.
+            try place.vault.drawIn()
+            try place.log.add(inDoubt)
+            let next = try place.vault.reserveStream(of: StreamPlace.name(1))
+            try place.vault.commit(upTo: .max) { new in
+                #expect(new.map(\.stream) == [next])
+                try place.log.add(new)
+            }
+            try place.vault.drawIn()
+            #expect(try place.journal().map(\.stream) == [number, next])
+            #expect(try place.vault.check() == 2)
+        }
+    }
+
     @Test func `is refused as on a full disk where too many wait`() async throws {
         try await Self.with { place in
             try place.whileVaultRefuses {

@@ -4,6 +4,7 @@ import EventLog
 import Foundation
 import LMDB
 import LedgerAPI
+import Synchronization
 import Testing
 
 @testable import LMDBStorage
@@ -20,20 +21,22 @@ struct `Names of a vault` {
             streams = try #require(try environment.table("streams", create: true))
         }
 
-        func names(isReadOnly: Bool = false) throws -> VaultNames {
-            try VaultNames(environment: environment, streams: streams, isReadOnly: isReadOnly)
+        /// `newStreams`: asked whenever everything is checked.
+        func names(
+            isReadOnly: Bool = false,
+            newStreams: @escaping @Sendable () throws -> [UInt64] = { [] }
+        ) throws -> VaultNames {
+            try VaultNames(
+                environment: environment,
+                streams: streams,
+                newStreams: newStreams,
+                isReadOnly: isReadOnly
+            )
         }
 
         /// Makes streams durable, as the vault does, and returns their entries.
         func append(_ numbers: Range<UInt64>) throws -> [VaultEntry] {
-            let entries = numbers.map { number in
-                VaultEntry(
-                    stream: number << StreamNumber.shardBits,
-                    digest: Self.digest(number),
-                    name: StreamName(environment: 0, subject: "customer/\(number)"),
-                    key: [UInt8](repeating: 0, count: StreamKeys.byteCount)
-                )
-            }
+            let entries = numbers.map { Self.entry($0) }
             var randomness = RandomSource.system
             let key = SymmetricKey(size: .bits256)
             let values = try entries.map { try $0.sealed(under: key, using: &randomness) }
@@ -57,6 +60,15 @@ struct `Names of a vault` {
         func remove(_ key: Key, from name: String) throws {
             let table = try #require(try environment.table(name, create: false))
             try environment.write { _ = try $0.delete(table, key) }
+        }
+
+        static func entry(_ number: UInt64) -> VaultEntry {
+            VaultEntry(
+                stream: number << StreamNumber.shardBits,
+                digest: digest(number),
+                name: StreamName(environment: 0, subject: "customer/\(number)"),
+                key: [UInt8](repeating: 0, count: StreamKeys.byteCount)
+            )
         }
 
         static func digest(_ number: UInt64) -> SignalDigest {
@@ -143,6 +155,34 @@ struct `Names of a vault` {
             #expect(try names.find(Place.digest(2)) == nil)
             #expect(try names.find(Place.digest(3)) == 3 << StreamNumber.shardBits)
             #expect(names.last == 3 << StreamNumber.shardBits)
+        }
+    }
+
+    // A large vault is checked for a while, in which others go on: one name would get two streams.
+    @Test func `one that comes during the first check is found`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let made = Mutex<VaultNames?>(nil)
+            let names = try place.names {
+                made.withLock { $0.take() }?.add([Place.entry(1)])
+                return []
+            }
+            made.withLock { $0 = names }
+            _ = try place.append(1..<2)
+            #expect(try names.find(Place.digest(1)) == 1 << StreamNumber.shardBits)
+        }
+    }
+
+    @Test func `are checked by one thread for all who ask at once`() async throws {
+        try await withScratchDirectory { folder in
+            let checks = Mutex(0)
+            let names = try Place(folder).names {
+                checks.withLock { $0 += 1 }
+                usleep(100_000)
+                return []
+            }
+            _ = try Concurrently.run(4) { _ in try names.checkOnce() }
+            #expect(checks.withLock(\.self) == 1)
         }
     }
 

@@ -25,6 +25,8 @@ final class VaultNames: Sendable {
     let hasOlderTable: Bool
     /// What a check found since they were opened; nil: nobody has checked.
     private let checked = Mutex<Result<Void, LogStorageFault>?>(nil)
+    /// Held by the thread that checks for all.
+    private let checking = Mutex<Void>(())
 
     /// Streams that the table of names does not hold yet.
     private struct Recent {
@@ -130,18 +132,28 @@ final class VaultNames: Sendable {
     /// checked.
     func stream(of digest: SignalDigest, shard: Int, generation: UInt64) throws -> Found {
         if let number = recent.withLock({ $0.numbers[digest] }) { return .stream(number) }
+        let known = checked.withLock { $0 }
         let found = try lookUp(digest, shard, generation)
-        if found == .none { try checkOnce() }
-        return found
+        guard found == .none else { return found }
+        if let known {
+            try known.get()
+            return .none
+        }
+        try checkOnce()
+        // A large vault is checked for a while, in which others add names.
+        return try lookUp(digest, shard, generation)
     }
 
     /// Checks everything where that was not done since it was opened; what it found stays.
+    ///
+    /// Whoever comes meanwhile waits for the thread that does it.
     func checkOnce() throws {
-        guard let known = checked.withLock({ $0 }) else {
+        if let known = checked.withLock({ $0 }) { return try known.get() }
+        try checking.withLock { _ in
+            guard checked.withLock({ $0 == nil }) else { return }
             try check()
-            return
         }
-        try known.get()
+        try checked.withLock({ $0 })?.get()
     }
 
     private func lookUp(

@@ -20,7 +20,7 @@ extension LMDBVault {
     ) throws -> Outcome {
         guard state.withLock({ !$0.reserved(upTo: counter).isEmpty }) else { return try body([]) }
         return try turn.withLock { turn in
-            try settleDoubt(&turn)
+            try settleDoubt(turn)
             // A name that is free again is not given anew before the stream that had it is gone.
             if let erasure = turn.erasure,
                 state.withLock({ $0.closed.isSuperset(of: erasure.streams) })
@@ -62,13 +62,15 @@ extension LMDBVault {
     }
 
     /// Where a commit failed whose outcome was not known, looks which of the reserved streams stand.
-    private func settleDoubt(_ turn: inout Turn) throws {
+    ///
+    /// The doubt stays: a cluster's leader may have the batch in its own log only after a renewal. The next
+    /// commit ends it, which looks again.
+    private func settleDoubt(_ turn: Turn) throws {
         guard turn.isInDoubt else { return }
         if let first = state.withLock({ $0.reserved.first?.stream }) {
             let items = try Self.items(log.newStreams(from: first), epochs)
             state.withLock { $0.settle(items) }
         }
-        turn.isInDoubt = false
     }
 
     /// Refuses what comes faster than the vault takes it over.
@@ -113,6 +115,10 @@ extension LMDBVault {
     ) throws -> [WaitingStreams.Item] {
         try mappingFaults {
             try new.map { new in
+                // Made and erased while this machine was away (row 9.5).
+                if try VaultEntry.isTombstone(new.bytes.span, of: new.stream) {
+                    return .init(stream: new.stream, bytes: new.bytes, entry: nil, isErased: true)
+                }
                 let entry = try VaultEntry(opening: new.bytes.span, epochKeys: epochs)
                 guard let entry, entry.stream == new.stream else {
                     throw LogStorageFault(.damaged, "a new stream of the log does not open")
@@ -130,7 +136,7 @@ extension LMDBVault {
 
     /// Nothing is new afterwards: whoever holds the turn finds every key here, and only here.
     func drawIn(_ turn: inout Turn) throws {
-        try settleDoubt(&turn)
+        try settleDoubt(turn)
         try takeOver()
         try log.removeTakenOver()
         guard let left = try log.newStreamRange() else { return }

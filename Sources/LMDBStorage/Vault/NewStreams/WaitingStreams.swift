@@ -11,8 +11,10 @@ struct WaitingStreams {
         var stream: UInt64
         /// Its sealed entry, as it stands in the log.
         var bytes: [UInt8]
-        /// nil: the vault has the stream, and what it has counts.
+        /// nil: it is erased, or the vault has the stream, and what it has counts.
         var entry: VaultEntry?
+        /// Whether a tombstone is all that came of it.
+        var isErased = false
     }
 
     var isEmpty: Bool { items.isEmpty }

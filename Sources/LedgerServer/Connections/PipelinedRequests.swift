@@ -7,7 +7,8 @@ import NIOHTTPTypes
 ///
 /// A client that sends many requests and reads nothing would otherwise have them all answered into
 /// our memory: backpressure comes too late where answers are made faster than they are written. So
-/// a connection holds one response at most, and the requests of one read.
+/// a connection holds one response at most, and the requests of one read; where that read has more
+/// of them than anybody asks at once, it is closed.
 final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -16,6 +17,8 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Parts of requests that came before the response to an earlier one was out.
     private var held = CircularBuffer<HTTPRequestPart>()
+    /// Parts that are held at most: a head of 26 bytes takes up hundreds where it is held.
+    private static let heldLimit = 1024
     /// Whether a request was handed on whose response is not out.
     private var isAnswering = false
     private var wantsToRead = false
@@ -28,8 +31,11 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
         let part = unwrapInboundIn(data)
         if held.isEmpty, mayPass(part) {
             handOn(part, context)
-        } else {
+        } else if held.count < Self.heldLimit {
             held.append(part)
+        } else {
+            // What was read with it is dropped one by one.
+            context.close(promise: nil)
         }
     }
 
@@ -99,6 +105,8 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
         }
         context.fireChannelReadComplete()
         guard held.isEmpty else { return }
+        // A connection that waits for the next request keeps no room for many.
+        held.removeAll()
         if let fault {
             self.fault = nil
             context.fireErrorCaught(fault)

@@ -36,8 +36,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var arrival: NIODeadline?
     private var departure: NIODeadline?
     private var timer: RepeatedTask?
-    /// Whether the request that comes in has its response already, one that is too large say.
-    private var isAnswered = false
+    /// Requests whose head came and whose response is not out: a pipelined one waits for the others.
+    private var openCount = 0
     /// Whether the body of a request is not all there yet.
     private var isArriving = false
     /// Whether a response is not out yet.
@@ -91,13 +91,14 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            isAnswered = false
+            openCount += 1
             isArriving = true
             arrival = .now() + limits.body
         case .body: break
         case .end:
             isArriving = false
-            arrival = isAnswered ? .now() + limits.pause : nil
+            // One that is too large say has its response already.
+            arrival = openCount == 0 ? .now() + limits.pause : nil
         }
         context.fireChannelRead(data)
     }
@@ -116,7 +117,6 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .end = unwrapOutboundIn(data) else {
             return context.write(data, promise: promise)
         }
-        isAnswered = true
         isDeparting = true
         departure = .now() + limits.response
         let written = promise ?? context.eventLoop.makePromise()
@@ -140,7 +140,10 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private func responseIsOut() {
         isDeparting = false
         departure = nil
-        // A request that was answered early, one that is too large say, is still to arrive in time.
-        if !isArriving && !isClosing { arrival = .now() + limits.pause }
+        // What could not be read is answered without having been a request.
+        openCount = max(0, openCount - 1)
+        // A request that was answered early, one that is too large say, is still to arrive in time; while
+        // another is answered, nobody waits for the client.
+        if openCount == 0, !isArriving, !isClosing { arrival = .now() + limits.pause }
     }
 }

@@ -25,6 +25,8 @@ struct BackfillWatch: ScheduledJob {
         // Whoever stops the server does not wait for stores.
         return await cancelWhenGracefulShutdown {
             do {
+                let reached = service.backfillProgress(in: .production)
+                let begun = try reached?.next()
                 let answer = try await service.backfill(in: .production)
                 service.logger.notice(
                     "stores were asked about everybody",
@@ -39,7 +41,8 @@ struct BackfillWatch: ScheduledJob {
                     let holds = answer.sources.compactMap {
                         clients.heldUntil($0.store, in: .production)
                     }
-                    return .failed(notBefore: holds.max())
+                    let gotOn = try reached?.next() != begun
+                    return .failed(notBefore: holds.max(), gotOn: gotOn)
                 }
                 // Asked again at once, it would ask about everybody from the start, and hear the same.
                 for source in answer.untold {

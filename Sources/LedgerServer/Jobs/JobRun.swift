@@ -4,8 +4,9 @@ import Entitlements
 enum JobRun: Sendable, Hashable {
     /// It did what it is there for, whatever it found.
     case done
-    /// It could not; `notBefore`: when whoever was asked wants to be asked again, nil: they do not say.
-    case failed(notBefore: Instant? = nil)
+    /// It could not do all of it; `notBefore`: when whoever was asked wants to be asked again, nil: they do not
+    /// say; `gotOn`: whether the next run goes on behind where this one began.
+    case failed(notBefore: Instant? = nil, gotOn: Bool = false)
     /// Somebody else does it now: it comes again after a while.
     case postponed(Duration)
     /// The server stops.

@@ -29,6 +29,8 @@ struct JobScheduler: Service {
         if let keeper { board.takeUp(await keeper.takeUp(), of: Set(jobs.map(\.job))) }
         await withDiscardingTaskGroup { group in
             for job in jobs { group.addTask { await run(job) } }
+            // One without jobs ends with the server, too, and not before; whoever is cancelled ends at once.
+            if jobs.isEmpty { try? await gracefulShutdown() }
         }
         for job in jobs where !job.isLeaders || leads() { await job.end() }
         await keeper?.keep(board)
@@ -43,7 +45,12 @@ struct JobScheduler: Service {
             board.note(job.job, run)
             // What comes more often than that is not missed where a server is started anew.
             if job.interval >= Self.leastFirstWait { await keeper?.keep(board) }
-            failures = if case .failed = run { failures + 1 } else { 0 }
+            failures =
+                switch run {
+                // What gets on is never held up for longer than after its first failure.
+                case .failed(_, let gotOn): gotOn ? 1 : failures + 1
+                case .done, .postponed, .ended: 0
+                }
             guard let next = self.wait(after: run, failures, of: job.interval) else { return }
             wait = next
         }
@@ -77,7 +84,7 @@ struct JobScheduler: Service {
         case .done: return interval
         case .postponed(let pause): return pause
         case .ended: return nil
-        case .failed(let notBefore):
+        case .failed(let notBefore, _):
             let rest = notBefore.map {
                 Duration.milliseconds($0.milliseconds - board.now.milliseconds)
             }

@@ -102,8 +102,11 @@ extension PageTable {
     ) async throws -> Answer {
         do {
             return try await take(form, call, sent, service)
-        } catch let problem as Problem where problem.code.status < 500 {
-            // What was filled in stands there still, with what is wrong with it.
+        } catch let problem as Problem
+            where problem.code.status < 500
+            || [.storeUnavailable, .notConfigured].contains(problem.code)
+        {
+            // What was filled in stands there still, with what is wrong with it, or with what is left to do.
             var page = try await formPage(form, call, service)
             page.fill(sent)
             let answer = ProblemAnswer(problem, in: call.language, requestID: call.requestID)
@@ -143,14 +146,15 @@ extension PageTable {
             return try shown(page, call, service, of: told, status: 200)
         }
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let concerned = try await asked.run(call, service)
+        let outcome = try await asked.run(call, service)
         let accesses = call.accesses(
-            to: concerned,
+            to: outcome.concerned,
             in: asked.request.environment,
             form.operation,
             asked.reason
         )
         for access in accesses { service.accesses.add(access) }
+        if let problem = outcome.problem { throw problem }
         guard form != .erase else { return .seeOther(call.link(["customers"])) }
         return .seeOther(call.link(["customers", asked.customer.text], [(.done, form.rawValue)]))
     }

@@ -121,27 +121,33 @@ struct FormRequest: Sendable {
         return try call.data(.grantGiven, .object(members))
     }
 
-    /// Has it recorded; returns whom it concerned.
+    /// Whom it concerned, and what is left to say where not all of it could be done; nil: nothing.
+    typealias Outcome = (concerned: [CustomerID], problem: Problem?)
+
+    /// Has it recorded.
     ///
     /// A purchase may be another customer's by now than the one's on whose page the form stood.
-    func run(_ call: Call, _ service: LedgerService) async throws -> [CustomerID] {
+    func run(_ call: Call, _ service: LedgerService) async throws -> Outcome {
         if let decide {
             let decided = try await service.blocking { try decide(service.ledger) }
             _ = try SignalReceipt(decided.receipt) { call.problem(of: $0) }
             guard let owner = decided.formerOwner, !concerned.contains(owner) else {
-                return concerned
+                return (concerned, nil)
             }
-            return concerned + [owner]
+            return (concerned + [owner], nil)
         }
         switch form {
-        case .sync: _ = try await RouteTable.sync(customer, in: request.environment, service)
+        case .sync:
+            let answer = try await RouteTable.sync(customer, in: request.environment, service)
+            return (concerned, answer.problem)
         case .verify:
-            _ = try await RouteTable.verification(
+            let answer = try await RouteTable.verification(
                 of: customer,
                 in: request.environment,
                 isRecording: true,
                 service
             )
+            return (concerned, answer.problem)
         case .erase:
             // In every environment, as the interface asks for it.
             let everywhere = LedgerRequest(
@@ -152,7 +158,34 @@ struct FormRequest: Sendable {
             _ = try await RouteTable.erasure(of: [customer], everywhere, call, service)
         case .grant, .withdraw, .link, .transfer, .release: break
         }
-        return concerned
+        return (concerned, nil)
+    }
+}
+
+extension SyncAnswer {
+    /// What is left to say of it; nil: each store that can be asked told all.
+    fileprivate var problem: Problem? {
+        isWhole
+            ? nil
+            : Problem(
+                .storeUnavailable,
+                "a store did not tell all: what it told is recorded"
+            )
+    }
+}
+
+extension VerificationAnswer {
+    /// What is left to say of it; nil: nothing failed, and something could be judged if there was anything.
+    fileprivate var problem: Problem? {
+        if !isOK {
+            let code = evidence.first { $0.outcome == .failed }?.code
+            return Problem(
+                code.flatMap { ProblemCode(rawValue: $0) } ?? .badSignature,
+                "what the store signed no longer verifies: that is recorded"
+            )
+        }
+        guard counts.unchecked > 0, counts.verified == 0 else { return nil }
+        return Problem(.notConfigured, "nobody is configured to judge what is recorded")
     }
 }
 

@@ -60,13 +60,16 @@ extension LedgerService {
         since: Instant? = nil,
         again: Bool = false
     ) async throws -> BackfillAnswer {
-        let reached = directory.map {
-            BackfillProgress(ofLedgerAt: $0, environment, clock: clock)
-        }
+        let reached = backfillProgress(in: environment)
         return try await StoreBackfill(sync, in: environment).run(
             since: since,
             from: again ? 0 : reached?.next() ?? 0,
             isInterrupted: isEnded
         ) { try reached?.reach($2) }
+    }
+
+    /// Where a run that asks about everybody goes on; nil: the ledger stands in no directory.
+    func backfillProgress(in environment: StoreEnvironment) -> BackfillProgress? {
+        directory.map { BackfillProgress(ofLedgerAt: $0, environment, clock: clock) }
     }
 }

@@ -198,10 +198,13 @@ struct WebhookSender: Service {
         _ woken: inout ContinuousClock.Instant
     ) async -> Duration? {
         do {
+            let (told, isBelieved) = try await service.blocking { [service] in
+                try service.believedNow()
+            }
             while true {
-                let (step, hasNoticed) = try await service.blocking { [webhooks, service] in
+                let (step, hasNoticed) = try await service.blocking { [webhooks] in
                     let next = try webhooks.nextNotice()
-                    let step = try NoticeMaker(webhooks).step(at: service.clock())
+                    let step = try NoticeMaker(webhooks).step(at: told)
                     return (step, try webhooks.nextNotice() != next)
                 }
                 if hasNoticed || woken.duration(to: .now) >= .milliseconds(Self.beat) {
@@ -212,6 +215,8 @@ struct WebhookSender: Service {
                 if Task.isShuttingDownGracefully || Task.isCancelled { break }
             }
             service.jobs.end(.webhooks, isDone: true)
+            // Nothing is due at an instant that does not come.
+            guard isBelieved else { return nil }
             let now = service.clock()
             return try await service.blocking { [webhooks] in
                 try webhooks.nextLook(within: Self.beat, from: now).map { .milliseconds($0) }
@@ -253,4 +258,22 @@ struct WebhookSender: Service {
     }
 
     private static let countInterval = Duration.seconds(5)
+}
+
+extension LedgerService {
+    /// The instant up to which time has passed for those who are told, and whether that is the clock's.
+    ///
+    /// By a clock that is not believed (T3) it stands where the last event was recorded: what is recorded is
+    /// told, and nothing that is still to come.
+    ///
+    /// - Throws: `LogStorageFault`.
+    fileprivate func believedNow() throws -> (instant: Instant, isBelieved: Bool) {
+        let now = clock()
+        do {
+            try ledger.appender.requireClock()
+            return (now, true)
+        } catch let fault as LedgerFault where [.clockAhead, .clockBehind].contains(fault.code) {
+            return (min(now, try ledger.questions.lastRecordedAt() ?? now), false)
+        }
+    }
 }

@@ -202,6 +202,52 @@ struct `A connection` {
         }
     }
 
+    /// A request whose answer takes seconds.
+    private static func slow(_ server: TestServer) throws -> String {
+        let key = try #require(server.keys[.audit])
+        return "GET /v1/audit?scope=everything HTTP/1.1\r\nHost: localhost\r\n"
+            + "Authorization: Bearer \(key)\r\n\r\n"
+    }
+
+    /// Answers are awaited for longer than a client may say nothing.
+    private static var slowSetup: TestServer.Setup {
+        var setup = Self.setup()
+        setup.audit = { _, _, _ in
+            Thread.sleep(forTimeInterval: 4)
+            throw CancellationError()
+        }
+        return setup
+    }
+
+    @Test func `has what it asks behind another answered, however long that takes`() async throws {
+        try await TestServer.with(Self.slowSetup) { server in
+            let connection = try await RawConnection(to: server)
+            connection.write(try Self.health + Self.slow(server))
+            try await connection.wait(for: #""code":"busy""#)
+            #expect(connection.text.contains("HTTP/1.1 503"), "\(connection.text)")
+            connection.close()
+        }
+    }
+
+    // Strangers would have us hold as many heads as a read has.
+    @Test func `that asks for thousands while another is answered is cut`() async throws {
+        try await TestServer.with(Self.slowSetup) { server in
+            let greedy = try await RawConnection(to: server)
+            let request = "GET / HTTP/1.1\r\nHost:a\r\n\r\n"
+            greedy.write(try Self.slow(server) + String(repeating: request, count: 5000))
+            try await greedy.wait(for: "HTTP/1.1")
+            #expect(!greedy.isOpen && greedy.text == "")
+            // Control: hundreds have their turn.
+            let eager = try await RawConnection(to: server)
+            eager.write(
+                try Self.slow(server) + String(repeating: request, count: 400) + Self.health
+            )
+            try await eager.wait(for: #"{"status":"ok"}"#)
+            #expect(eager.text.contains(#"{"status":"ok"}"#))
+            eager.close()
+        }
+    }
+
     @Test func `with a broken chunk is told so, by no fault of ours`() async throws {
         try await TestServer.with(Self.setup()) { server in
             let bad = try await RawConnection(to: server)

@@ -62,6 +62,36 @@ struct `A server that ends` {
         }
     }
 
+    /// Tells that the services beside it have begun.
+    private struct Beginning: Service {
+        let begun: AsyncStream<Void>.Continuation
+
+        func run() async throws {
+            begun.yield()
+            try await gracefulShutdown()
+        }
+    }
+
+    // A server that only reads may have none: one that ended would take all others with it.
+    @Test func `goes on without jobs until it is told to end`() async throws {
+        try await TestServer.with { server in
+            let (beginnings, begun) = AsyncStream.makeStream(of: Void.self)
+            let scheduler = JobScheduler(jobs: [], board: server.service.jobs)
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: [scheduler, Beginning(begun: begun)],
+                    logger: server.options.logger
+                )
+            )
+            async let running: Void = group.run()
+            _ = await beginnings.first { _ in true }
+            // One that does not wait has ended by then.
+            try await Task.sleep(for: .milliseconds(250))
+            await group.triggerGracefulShutdown()
+            try await running
+        }
+    }
+
     // A stream has no end of its own, and what it follows goes on until it has ended.
     @Test(.timeLimit(.minutes(60)))
     func `says good-bye to whoever follows the log, and waits for none of them`() async throws {

@@ -124,6 +124,11 @@ struct `A job` {
         // A delay that doubles, up to the interval.
         ([.failed()], [600, 630, 690, 810, 1050, 1530, 2130, 2730, 3330]),
         ([.failed(), .failed(), .done], [600, 630, 690, 1290, 1890, 2490, 3090]),
+        // What gets on each time waits no longer than after the first.
+        (
+            [.failed(), .failed(gotOn: true), .failed(gotOn: true), .done],
+            [600, 630, 660, 690, 1290, 1890, 2490, 3090]
+        ),
         // Whoever was asked wants to be left alone for longer, or for less.
         (
             [.failed(notBefore: noon.advanced(byMilliseconds: 2_000_000)), .done],

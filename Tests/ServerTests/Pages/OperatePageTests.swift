@@ -262,6 +262,28 @@ struct `Pages of what the ledger does` {
         }
     }
 
+    // A draft may be tried by who may only read: it takes no more room than over the interface.
+    @Test func `refuse a catalog of too many values, or of too many bytes`() async throws {
+        try await Self.with { server in
+            let texts = [
+                ("[" + String(repeating: "0,", count: 50_000) + "0]", "names and values"),
+                (
+                    String(repeating: "0", count: RouteTable.catalogByteLimit + 1),
+                    "at most \(RouteTable.catalogByteLimit) bytes"
+                ),
+            ]
+            for (text, words) in texts {
+                let tried = try await server.submit(
+                    "/console/catalog/draft",
+                    "document=\(text.pathSegment)&effective=",
+                    as: .read
+                )
+                #expect(tried.status == 200)
+                #expect(tried.body.contains(words), "\(words)")
+            }
+        }
+    }
+
     // What is asked of the overview's speed; a machine where all tests run at once is slower.
     @Test func `show the overview soon`() async throws {
         try await Self.with { server in

@@ -3,6 +3,8 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import StoreSimulator
+import Stores
 import Testing
 
 @testable import LedgerServer
@@ -74,6 +76,81 @@ struct `A form of a customer's page` {
                 #expect((400..<600).contains(answer.status), "\(form) \(wrong)")
                 let page = try PageText(answer.body)
                 #expect(page.texts.contains { $0.contains(words) }, "\(form): \(page.texts)")
+            }
+        }
+    }
+
+    /// A form that is sent for good.
+    private static let confirmed = [
+        ("request", "once"), ("reason", "asked"), ("confirmed", "yes"),
+    ]
+
+    @Test func `says where a store did not tell all, and notes who looked`() async throws {
+        let store = try AppStoreWorld.store()
+        let api = SimulatedAppStoreAPI(store) { noon }
+        try await TestServer.with(SyncWorld.setup(api)) { server in
+            try server.publishCatalog()
+            var account = SimulatedAppleAccount(1, token: AppStoreWorld.account, of: store)
+            let month = SimulatedAppleAccount.Product(
+                id: "com.example.app.pro.month",
+                type: "Auto-Renewable Subscription",
+                period: 30 * 86_400_000,
+                price: 9_990
+            )
+            account.buy(month, at: AppStoreWorld.start)
+            let told = try store.signed(try #require(account.notifications.first))
+            let heard = try await server.post(
+                "/v1/signals/app-store",
+                AppStoreWorld.body(told),
+                as: .ingest
+            )
+            #expect(heard.status == 200)
+            api.set([account])
+            let visitor = try PageVisitor(server, with: .support)
+            let path = "/console/customers/\(AppStoreWorld.account)/sync"
+            let whole = try await visitor.post(path, Self.confirmed)
+            #expect(whole.status == 303, "the control: \(whole.body)")
+            api.fail(with: Array(repeating: StoreResponse(status: 503), count: 100))
+            let half = try await visitor.post(path, Self.confirmed)
+            #expect(half.status == 503)
+            let page = try PageText(half.body)
+            #expect(page.texts.contains { $0.contains("did not tell all") }, "\(page.texts)")
+            // What is asked for is written there still.
+            #expect(page.values.contains("asked"))
+            let noted = try await server.noted(of: AppStoreWorld.customer)
+            #expect(noted.count { $0["data"]?["action"]?.string == "syncCustomer" } == 2)
+        }
+    }
+
+    @Test func `says where a payload no longer verifies, or nobody can judge it`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            let signed = try AppStoreWorld.transaction(1)
+            let claimed = try await server.post("/v1/customers/carol-1/purchases", signed)
+            #expect(claimed.status == 200)
+            let visitor = try PageVisitor(server, with: .support)
+            let path = "/console/customers/carol-1/verify"
+            let sound = try await visitor.post(path, Self.confirmed)
+            #expect(sound.status == 303, "the control: \(sound.body)")
+            let store = try AppStoreWorld.store()
+            let other = try SigningAuthority(validity: AppStoreWorld.validity)
+            let stranger = try AppStoreVerifier(
+                AppStoreConfiguration(
+                    bundleIDs: [store.bundleID],
+                    appAppleID: store.appAppleID,
+                    roots: [other.root]
+                )
+            )
+            for (verifier, status, words) in [
+                (nil, 503, "nobody is configured"), (stranger, 422, "no longer verifies"),
+            ] as [(AppStoreVerifier?, Int, String)] {
+                var trust = server.service.trust.current
+                trust.stores.appStore = verifier
+                server.service.renew(trust)
+                let answer = try await visitor.post(path, Self.confirmed)
+                #expect(answer.status == status, "\(answer.body)")
+                let page = try PageText(answer.body)
+                #expect(page.texts.contains { $0.contains(words) }, "\(page.texts)")
             }
         }
     }

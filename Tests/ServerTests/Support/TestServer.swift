@@ -53,6 +53,8 @@ struct TestServer: Sendable {
         var isReadOnlyByFault = false
         /// Audits in place of the ledger's own.
         var audit: LedgerServer.Auditing?
+        /// What tells the ledger whether its clock is to be believed.
+        var witness = ClockWitness.trusting
         /// Whatever else is set.
         var adjust: @Sendable (inout LedgerServer.Options) -> Void = { _ in }
 
@@ -91,7 +93,13 @@ struct TestServer: Sendable {
             let clock = TestClock()
             let log = LogLines()
             let storage = FaultyLog()
-            let ledger = try Self.ledger(folder.path, storage, clock, setup.readsOnly)
+            let ledger = try Self.ledger(
+                folder.path,
+                storage,
+                clock,
+                setup.witness,
+                setup.readsOnly
+            )
             let count = Atomic<Int>(0)
             let counter = Counter(count)
             var options = LedgerServer.Options(
@@ -155,6 +163,7 @@ struct TestServer: Sendable {
         _ folder: String,
         _ storage: FaultyLog,
         _ clock: TestClock,
+        _ witness: ClockWitness,
         _ fill: ((Ledger) throws -> Void)?
     ) throws -> Ledger {
         let vault = try MemoryVault(randomness: .system)
@@ -170,7 +179,8 @@ struct TestServer: Sendable {
                     viewsPath: folder + "/views",
                     bootID: "test",
                     isReadOnly: isReadOnly,
-                    clock: { clock.now }
+                    clock: { clock.now },
+                    clockWitness: witness
                 )
             )
         }

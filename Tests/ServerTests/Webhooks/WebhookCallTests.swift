@@ -136,6 +136,50 @@ struct `Calls about webhooks` {
         }
     }
 
+    // What was taken between two messages that were not is not delivered again.
+    @Test func `deliver once more from a page what was not taken, and no more`() async throws {
+        try await WebhookWorld.with(isTelling: false) { server in
+            let id = try await Self.id(server, "https://a.example/x")
+            for (number, customer) in ["lost-1", "taken-1", "lost-2"].enumerated() {
+                try await Self.grant(server, number, to: customer)
+            }
+            let webhooks = try #require(server.service.webhooks)
+            while try NoticeMaker(webhooks).step(at: server.clock.now) == .goesOn {}
+            func planned() throws -> DeliveryPlan {
+                let now = server.clock.now
+                return try #require(try DeliveryPlan(of: id, webhooks, from: nil, at: now))
+            }
+            let notices = try planned().lanes.joined().map(\.notice).sorted()
+            try #require(notices.count == 3)
+            for _ in 0..<20 where try webhooks.webhook(id)?.dead != 2 {
+                let plan = try planned()
+                var results = DeliveryResults()
+                for delivery in plan.lanes.joined() {
+                    if delivery.notice == notices[1] {
+                        results.take(delivery)
+                    } else {
+                        _ = results.fail(
+                            delivery,
+                            DeliveryAttempt(status: 500),
+                            at: server.clock.now,
+                            random: 0.5
+                        )
+                    }
+                }
+                try webhooks.keep(results, of: plan)
+                server.clock.now = server.clock.now.plus(seconds: 86_400)
+            }
+            #expect(try webhooks.webhook(id)?.dead == 2)
+            let sent = try await PageVisitor(server, as: .console).post(
+                "/console/deliveries/\(id)/resend",
+                [("from", "\(notices[0])"), ("to", "\(notices[2] + 1)")]
+            )
+            #expect(sent.status == 303, "\(sent.body)")
+            let again = try planned().lanes.joined().map(\.notice).sorted()
+            #expect(again == [notices[0], notices[2]])
+        }
+    }
+
     @Test func `try a webhook, list what it does not take, and send it again`() async throws {
         let isWell = Flag(false)
         try await WebhookReceiver.with({ _ in isWell.isUp ? .noContent : .internalServerError }) {

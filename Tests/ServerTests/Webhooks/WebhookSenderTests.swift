@@ -180,6 +180,55 @@ struct `What a webhook is sent` {
         }
     }
 
+    /// Waits until a look at what is new has ended by the time that it is.
+    private static func looks(_ server: TestServer) async throws {
+        func last() -> Instant? {
+            server.service.jobs.all.first { $0.name == "webhooks" }?.lastRunAt
+        }
+        for _ in 0..<1200 where last() != server.clock.now {
+            try await Task.sleep(for: .milliseconds(25))
+        }
+        #expect(last() == server.clock.now)
+    }
+
+    // T3: by a clock that is not believed time stands for those who are told, and nothing is forgotten.
+    @Test func `tells what time changes once the clock is believed`() async throws {
+        let isSynchronized = Flag(true)
+        let witness = ClockWitness(
+            elapsed: { 0 },
+            isSynchronized: { isSynchronized.isUp },
+            confirmation: { nil }
+        )
+        try await WebhookReceiver.with { receiver, url in
+            try await WebhookWorld.with(witness: witness) { server in
+                let (id, _) = try await Self.webhook(server, url)
+                let end = noon.plus(seconds: 20 * 86_400)
+                let granted = try await server.post(
+                    "/v1/customers/alice-1/grants",
+                    #"{"tier":"pro","grantId":"g","expiresAt":"\#(end)"}"#
+                )
+                #expect(granted.status == 200, "\(granted.body)")
+                let first = try #require(try await receiver.messages(count: 1).first)
+                let webhooks = try #require(server.service.webhooks)
+                let next = try webhooks.nextNotice()
+                isSynchronized.isUp = false
+                // A look that began before the first of them may end by it, and none by the second.
+                for day: Int64 in [60, 61] {
+                    server.clock.now = noon.plus(seconds: day * 86_400)
+                    try await Self.looks(server)
+                }
+                #expect(try webhooks.nextNotice() == next)
+                server.clock.now = end.plus(seconds: 1)
+                isSynchronized.isUp = true
+                let last = try #require(try await receiver.messages(count: 2).last)
+                let json = try JSONValue(parsing: Array(last.body.utf8))
+                #expect(json["time"]?.string == "\(end)" && json["data"]?["cause"] == "time")
+                let resent = try webhooks.resend(to: id, messages: [Name(first.id)])
+                #expect(resent?.resent == 1, "it was not forgotten")
+            }
+        }
+    }
+
     // A name server that does not answer holds up one thread for each address, however much is told there.
     @Test func `asks once at a time where its address leads`() async throws {
         let webhook = Webhook(

@@ -94,16 +94,20 @@ final class WebhookReceiver: Sendable {
 enum WebhookWorld {
     /// Lends a server whose webhooks may be on this machine; they are told while the body runs.
     ///
-    /// `journal`: where machines hold them in common, none of which leads; nil: nowhere.
+    /// `journal`: where machines hold them in common, none of which leads; nil: nowhere. `witness`: of its
+    /// clock. `isTelling`: false: they are told nothing but what the body sends.
     static func with(
         tellsOfPrivate isPrivate: Bool = true,
         sharedIn journal: (any ClusterDeliveries)? = nil,
+        witness: ClockWitness = .trusting,
+        isTelling: Bool = true,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "webhooks-" + UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var setup = TestServer.Setup()
+        setup.witness = witness
         setup.adjust = { options in
             options.webhooks = try? Webhooks(in: folder, options.ledger, sharedIn: journal)
             options.sendsToPrivateNetworks = isPrivate
@@ -114,8 +118,10 @@ enum WebhookWorld {
             try server.publishCatalog()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.service.growth.run() }
-                group.addTask {
-                    try await WebhookSender(service: server.service, webhooks: webhooks).run()
+                if isTelling {
+                    group.addTask {
+                        try await WebhookSender(service: server.service, webhooks: webhooks).run()
+                    }
                 }
                 try await body(server)
                 group.cancelAll()

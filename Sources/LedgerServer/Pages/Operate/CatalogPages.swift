@@ -263,9 +263,23 @@ extension LedgerService {
     /// Cost: linear in the text, which may have megabytes.
     fileprivate func read(catalog text: String) -> ReadCatalog {
         var read = ReadCatalog()
+        let bytes = Array(text.utf8)
+        // As the interface holds a catalog: what a form adds to it is not counted there.
+        guard bytes.count <= RouteTable.catalogByteLimit else {
+            read.faults = [
+                InputFault(
+                    .outOfRange,
+                    "",
+                    "a catalog has at most \(RouteTable.catalogByteLimit) bytes"
+                )
+            ]
+            return read
+        }
         let given: JSONValue
-        do {
-            given = resolveTimeZones(try JSONValue(parsing: Array(text.utf8)))
+        do throws(JSONFault) {
+            given = resolveTimeZones(
+                try JSONValue(parsing: bytes, placeLimit: JSONText.placeLimit(of: bytes))
+            )
         } catch {
             read.faults = [
                 InputFault(.malformed, "", "not JSON at byte \(error.offset): \(error.message)")

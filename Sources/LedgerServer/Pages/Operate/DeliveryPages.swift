@@ -49,7 +49,12 @@ extension PageTable {
             let to = try Query.sequence(form["to"] ?? "", "to")
             guard from <= to else { throw Problem(.outOfRange, "expected from <= to", path: "to") }
             _ = try await RouteTable.found(call, service, changes: true) {
-                try $0.resend(to: $1, from..<to)
+                webhooks,
+                id -> WebhookResendAnswer? in
+                // What lies between them and was taken is not delivered again.
+                let dead = try webhooks.deliveries(of: id, .dead, limit: deliveryLimit)
+                let messages = dead?.filter { (from..<to).contains($0.number) }.compactMap(\.id)
+                return try webhooks.resend(to: id, messages: Set(texts: messages ?? []))
             }
             return .seeOther(call.link(["deliveries", call.path[.webhook] ?? ""]))
         },

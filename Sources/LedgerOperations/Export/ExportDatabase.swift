@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import Foundation
 import LMDBStorage
 import SQLite
 
@@ -16,7 +17,10 @@ struct ExportDatabase {
         // A journal of an export that was stopped would be played back into the new file.
         for suffix in ["", "-journal"] { DurableFile.remove(path + suffix) }
         try OutputFile.create("", at: path)
-        let database = try Database(path: path)
+        // SQLite follows no link, not even one that leads to the folder.
+        let file = URL(filePath: path)
+        let folder = file.deletingLastPathComponent().resolvingSymlinksInPath()
+        let database = try Database(path: folder.appending(path: file.lastPathComponent).path)
         self.database = database
         for table in tables { try database.run(Self.definition(of: table)) }
         inserts = try tables.map { ($0, try database.prepare(Self.insertion(into: $0))) }

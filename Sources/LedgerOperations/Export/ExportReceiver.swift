@@ -91,7 +91,10 @@ package final class ExportReceiver {
     /// Removes the files that were written: nobody takes a part for the whole.
     package func discard() {
         current = nil
-        for file in written { DurableFile.remove(folder.url(file.name).path) }
+        // The folder was empty: whatever has the name of such a file is from here.
+        for name in ExportPlan.streamedNames + [ExportFile.manifest, ExportFile.signature] {
+            DurableFile.remove(folder.url(name).path)
+        }
     }
 
     private func takeLine(_ line: [UInt8]) throws {

@@ -13,53 +13,70 @@ struct ExportedRows {
     init?(header: [UInt8]) {
         // Most first lines are JSON.
         guard let first = header.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "["),
-            let columns = Self.fields(of: header), columns.contains(Self.mark),
+            let columns = Row(header).fields, columns.contains(Self.mark),
             columns.count <= Self.columnLimit
         else { return nil }
         self.columns = columns
     }
 
-    /// Whether no quoted field begins or ends in a line without doing the other there too.
-    static func isWhole(_ line: [UInt8]) -> Bool {
-        line.reduce(0) { $0 + ($1 == quote ? 1 : 0) }.isMultiple(of: 2)
-    }
-
     /// The JSON text of a row, without its empty fields; nil: it has not a field for each column.
-    func object(_ row: [UInt8]) -> [UInt8]? {
-        guard let fields = Self.fields(of: row), fields.count == columns.count else { return nil }
+    func object(_ row: Row) -> [UInt8]? {
+        guard let fields = row.fields, fields.count == columns.count else { return nil }
         let members = zip(columns, fields).filter { !$1.isEmpty }
             .map { JSONMember($0, .string($1)) }
         return Array(JSONValue.object(members).description.utf8)
     }
 
-    private static let quote = UInt8(ascii: "\"")
+    /// A row that is read line by line.
+    struct Row {
+        private var parts: [[UInt8]] = [[]]
+        /// Whether it stands in a quoted field.
+        private var isQuoted = false
+        /// Whether it stands behind the end of a quoted field.
+        private var isClosed = false
+        /// Whether a quote stands where none may.
+        private var isMalformed = false
 
-    /// Nil: a quote stands where none may, or the text is not well-formed.
-    private static func fields(of row: [UInt8]) -> [String]? {
-        var fields: [[UInt8]] = [[]]
-        var (isQuoted, isClosed) = (false, false)
-        for (index, byte) in row.enumerated() {
-            let isLast = index == row.count - 1
-            switch byte {
-            case quote where isQuoted: (isQuoted, isClosed) = (false, true)
-            case quote where isClosed:
-                // Two in a quoted field are one.
-                fields[fields.count - 1].append(quote)
-                (isQuoted, isClosed) = (true, false)
-            case quote:
-                guard fields[fields.count - 1].isEmpty else { return nil }
-                isQuoted = true
-            case UInt8(ascii: ",") where !isQuoted:
-                fields.append([])
-                isClosed = false
-            case UInt8(ascii: "\r") where isLast && !isQuoted: break
-            default:
-                guard !isClosed else { return nil }
-                fields[fields.count - 1].append(byte)
+        private static let quote = UInt8(ascii: "\"")
+
+        /// Begins with the row's first line.
+        init(_ line: [UInt8]) { take(line) }
+
+        /// Whether it goes on in the next line: a quoted field has begun where one may, and not ended.
+        var isOpen: Bool { isQuoted && !isMalformed }
+
+        /// Goes on with the next line.
+        mutating func add(_ line: [UInt8]) { take([0x0A] + line) }
+
+        /// Nil: a quote stands where none may, or the text is not well-formed.
+        var fields: [String]? {
+            guard !isQuoted, !isMalformed else { return nil }
+            let texts = parts.compactMap { String(validating: $0, as: UTF8.self) }
+            return texts.count == parts.count ? texts : nil
+        }
+
+        private mutating func take(_ bytes: [UInt8]) {
+            for (index, byte) in bytes.enumerated() {
+                switch byte {
+                case Self.quote where isQuoted: (isQuoted, isClosed) = (false, true)
+                case Self.quote where isClosed:
+                    // Two in a quoted field are one.
+                    parts[parts.count - 1].append(Self.quote)
+                    (isQuoted, isClosed) = (true, false)
+                case Self.quote where parts[parts.count - 1].isEmpty: isQuoted = true
+                case UInt8(ascii: ",") where !isQuoted:
+                    parts.append([])
+                    isClosed = false
+                // A line's end as some programs write it.
+                case UInt8(ascii: "\r") where index == bytes.count - 1 && !isQuoted: break
+                default:
+                    guard byte != Self.quote, !isClosed else {
+                        isMalformed = true
+                        return
+                    }
+                    parts[parts.count - 1].append(byte)
+                }
             }
         }
-        guard !isQuoted else { return nil }
-        let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
-        return texts.count == fields.count ? texts : nil
     }
 }

@@ -228,14 +228,14 @@ public struct Importer {
         _ reader: LineReader
     ) throws -> LineReader.Line {
         guard var bytes = line.bytes else { return line }
-        var isWhole = ExportedRows.isWhole(bytes)
-        while !isWhole, bytes.count < LineReader.lineByteLimit,
+        var row = ExportedRows.Row(bytes)
+        while row.isOpen, bytes.count < LineReader.lineByteLimit,
             let next = try reader.next()?.bytes
         {
             bytes += [0x0A] + next
-            isWhole = !ExportedRows.isWhole(next)
+            row.add(next)
         }
-        return LineReader.Line(number: line.number, bytes: rows.object(bytes) ?? bytes)
+        return LineReader.Line(number: line.number, bytes: rows.object(row) ?? bytes)
     }
 
     /// One JSON document over several lines, such as a pretty-printed array of webhooks; nil if

@@ -167,18 +167,16 @@ struct Sync: ParsableCommand {
         let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         var purchases: [PurchaseName] = []
         var met: Set<PurchaseName> = []
-        var number = 0
         while let line = try reader.next() {
-            number += 1
-            let text = String(decoding: line.bytes ?? [], as: UTF8.self)
-            if let purchase = SyncList.purchase(inLine: text) {
+            let text = line.bytes.map { String(decoding: $0, as: UTF8.self) }
+            if let purchase = text.flatMap({ SyncList.purchase(inLine: $0) }) {
                 if met.insert(purchase).inserted { purchases.append(purchase) }
-            } else if number > 1, !text.isEmpty {
-                // The first line may be a heading.
+            } else if text == nil || line.number > 1 && text?.isEmpty == false {
+                // The first line may be a heading; one that is too long to be read is none.
                 throw OperationFault(
                     .malformed,
                     "no purchase, transaction, token or order stands there",
-                    place: "\(file), line \(number)"
+                    place: "\(file), line \(line.number)"
                 )
             }
         }

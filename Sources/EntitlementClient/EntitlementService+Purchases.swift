@@ -196,8 +196,16 @@ extension EntitlementService {
             case .failed(let error): refusal = refusal ?? error
             case .done(isRecorded: true):
                 // Gone without it: its customer signed out, and in again.
-                guard let count = await queue.restored[id] else { throw ServiceError(.cancelled) }
-                restored += count
+                guard let told = await queue.restored[id] else { throw ServiceError(.cancelled) }
+                restored += told.count
+                for claim in told.later {
+                    switch await end(of: claim) {
+                    case .done(isRecorded: true): restored += 1
+                    case .done(isRecorded: false): waiting += 1
+                    // That it was refused for good is told as a notice.
+                    default: break
+                    }
+                }
             default: waiting += part.count
             }
         }
@@ -243,7 +251,7 @@ public enum RestoreResult: Sendable, Hashable {
     case nothing
     /// So many transactions the server has recorded, or knew; what it refused is told as a notice.
     case restored(Int)
-    /// So many wait for the server to be reached.
+    /// So many wait for the server: it is not reached, or does not take them now.
     case waiting(Int)
 }
 

@@ -103,25 +103,27 @@ public actor EntitlementService {
 
 /// Beginning, ending, and whose it is.
 extension EntitlementService {
-    /// Answers by what was kept, listens to the store, then tells the server what waits and asks it
-    /// (rows 3.3, CL5).
+    /// Answers by what was kept, listens to the store and asks it what its account holds, and meanwhile tells
+    /// the server what waits and asks it (rows 3.3, CL5).
     @discardableResult
     public func start() async -> RefreshResult {
         isStarted = true
-        await store.load()
+        await store.load { [weak self] in await self?.askServer() }
         await queue.start { [weak self] in _ = await self?.sync() }
         await openProvisionally()
         listen()
-        return await askStore()
+        return await askBoth()
     }
 
-    /// Asks the store what its account holds, for whoever is signed in, then the server.
-    private func askStore() async -> RefreshResult {
+    /// Asks the server, and meanwhile the store what its account holds, for whoever is signed in: a store that is
+    /// slow keeps nobody from the server's answer.
+    private func askBoth() async -> RefreshResult {
         let customer = store.customer
+        let asked = Task { await sync() }
         // A store that says nothing opens nothing, and what it verified before stays.
         guard let purchases, let verified = try? await purchases.currentEntitlements(),
             store.customer == customer
-        else { return await sync() }
+        else { return await asked.value }
         await queue.verified(verified)
         let now = configuration.time.now()
         held = Held(
@@ -129,7 +131,7 @@ extension EntitlementService {
             transactions: verified.map { VerifiedTransaction(transaction: $0, at: now) }
         )
         await openProvisionally()
-        let result = await sync()
+        let result = await asked.value
         // By the server's clock, where this device's was behind: what was verified just now is not old (row Z17).
         if store.customer == customer {
             await queue.verified(verified)
@@ -173,10 +175,7 @@ extension EntitlementService {
         }
         switching = turn
         // Behind its turn: a store that does not answer keeps nobody from signing out.
-        guard await turn.value else { return await sync() }
-        // A store that is slow does not keep the server from being asked.
-        Task { await sync() }
-        return await askStore()
+        return await turn.value ? await askBoth() : await sync()
     }
 
     /// Returns whether nobody has asked the store yet what its account holds for whoever is signed in now.
@@ -190,8 +189,8 @@ extension EntitlementService {
         await connection.forgetToken()
         await queue.switchCustomer(to: customer)
         await store.switchCustomer(to: customer)
-        await store.set(provisional: [])
-        await showUses()
+        // What waits of whoever comes back is open before anybody has answered (row 3.4).
+        await openProvisionally()
         // A start meanwhile listened for the last one: what the store tells would be nobody's.
         stopListening()
         listen()

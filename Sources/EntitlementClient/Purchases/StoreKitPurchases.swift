@@ -66,11 +66,16 @@ public struct StoreKitPurchases: PurchaseServicing {
 
     /// What the App Store says that its account holds.
     public func currentEntitlements() async -> [StoreTransaction] {
-        var held: [StoreTransaction] = []
-        for await result in Transaction.currentEntitlements {
-            if let transaction = Self.transaction(result) { held.append(transaction) }
+        // In a task of its own, which nobody calls off: a sequence that is called off ends early, and what it has
+        // not told yet would seem not to be held.
+        let asked = Task {
+            var held: [StoreTransaction] = []
+            for await result in Transaction.currentEntitlements {
+                if let transaction = Self.transaction(result) { held.append(transaction) }
+            }
+            return held
         }
-        return held
+        return await asked.value
     }
 
     /// Finishes a transaction; one that is finished already is none of the unfinished.

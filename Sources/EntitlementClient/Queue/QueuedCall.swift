@@ -71,11 +71,24 @@ struct QueuedCall: Sendable, Hashable {
         }
     }
 
+    /// Whether it hands in a transaction that an earlier call hands in with another end: the store has told
+    /// otherwise since.
+    func replaces(_ earlier: QueuedCall) -> Bool {
+        guard phase != .refused else { return false }
+        let told = earlier.transactions
+        return transactions.contains { transaction in
+            told.contains {
+                $0.id.isSame(as: transaction.id) && $0.expiresAt != transaction.expiresAt
+            }
+        }
+    }
+
     /// Whether it does what a task asks for: hands in its transaction, or restores all that it does.
     func does(_ task: Task) -> Bool {
         switch task {
-        // A restore that was refused as a whole says nothing of each.
-        case .claim(let transaction): holds(transaction) && !(isRestore && phase == .refused)
+        // A restore may yet be refused as a whole, or for some of what it hands in: it says nothing of each before
+        // the server has recorded it.
+        case .claim(let transaction): holds(transaction) && (!isRestore || phase == .recorded)
         case .restore(let all):
             (phase == .waiting || phase == .attention) && isRestore
                 && transactions.count == all.count && all.allSatisfy(holds)

@@ -103,7 +103,10 @@ extension SyncQueue {
         tellRestored(call)
         update(call)
         // What is refused for now only is handed in by itself.
-        if let owner = call.customer { for one in later { add(.claim(one), for: owner) } }
+        if let owner = call.customer {
+            let claims = later.compactMap { add(.claim($0), for: owner) }
+            if !claims.isEmpty { restored[call.id]?.later = claims }
+        }
         // What is handed in again, since a server lost it, was finished before.
         if !call.isFinished { await finish(call) }
     }
@@ -130,7 +133,8 @@ extension SyncQueue {
             }
             notices.send(.refused(code?.serviceError() ?? ServiceError(.verificationFailed)))
         }
-        restored[call.id] = transactions.count - call.refusedItems.count
+        let count = transactions.count - call.refusedItems.count
+        restored[call.id] = (count: count, later: [])
         return later
     }
 
@@ -138,7 +142,7 @@ extension SyncQueue {
     /// counts once, however often a server that lost it is handed it again.
     private func tellRestored(_ call: QueuedCall) {
         let key = call.id + "-restored"
-        guard let owner = call.customer, let count = restored[call.id], count > 0,
+        guard let owner = call.customer, let count = restored[call.id]?.count, count > 0,
             !calls.contains(where: { $0.id.isSame(as: key) })
         else { return }
         let body = JSONValue.object(QueuedCall.flowBody("restored", call.id))

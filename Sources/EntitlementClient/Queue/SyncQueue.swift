@@ -33,8 +33,9 @@ actor SyncQueue {
     var isCut = false
     /// When the call is tried again that reached nobody last; nil: all have reached somebody so far.
     var cutUntil: Instant?
-    /// How many transactions each restore recorded, by its key.
-    var restored: [Name: Int] = [:]
+    /// How many transactions each restore recorded, by its key, and the ids of the claims of those that were
+    /// refused for now only.
+    var restored: [Name: (count: Int, later: [String])] = [:]
     /// Called where something waits that was due.
     var whenDue: (@Sendable () async -> Void)?
 
@@ -235,16 +236,6 @@ extension SyncQueue {
         owner == customer ? add(task, key: key) : nil
     }
 
-    /// Notes that the store verified transactions anew (row 3.4).
-    func verified(_ transactions: [StoreTransaction]) {
-        let now = time.now()
-        bringBack(to: now)
-        for (place, call) in calls.enumerated()
-        where call.phase != .refused && transactions.contains(where: call.holds) {
-            renew(place, now)
-        }
-    }
-
     private func forgetOldestFlow() {
         let flows = calls.filter(\.isFlow)
         for call in flows.dropLast(Self.flowLimit - 1) { remove(call) }
@@ -263,17 +254,6 @@ extension SyncQueue {
                 .cacheFailed(ServiceError(.databaseError, nativeCode: "uses/\(Self.useLimit)"))
             )
         }
-    }
-
-    /// Nothing was verified after the present, whatever a clock that was ahead said then: it would outlive a refund.
-    private func bringBack(to now: Instant) {
-        for (place, call) in calls.enumerated() where call.verifiedAt > now { renew(place, now) }
-    }
-
-    private func renew(_ place: Int, _ now: Instant) {
-        guard calls[place].verifiedAt != now else { return }
-        calls[place].verifiedAt = now
-        write(calls[place].state)
     }
 
     /// Takes away what the server's answer has seen, at a size of the log.

@@ -35,6 +35,8 @@ public actor EntitlementStore {
     private var generation: UInt64 = 0
     /// What the next answer must have seen.
     private(set) var leastSize = LeastSize()
+    /// Asks the server in this one's stead, with all that follows from an answer; nil: nobody does.
+    private var asking: (@Sendable () async -> RefreshResult?)?
 
     private struct Shared: Sendable {
         var customer: CustomerID?
@@ -112,7 +114,10 @@ extension EntitlementStore {
     }
 
     /// Begins, by what was kept.
-    func load() {
+    ///
+    /// `asking`: asks the server in this one's stead from now on, by ``refresh(seeing:)``; nil: who did before.
+    func load(asking: (@Sendable () async -> RefreshResult?)? = nil) {
+        if let asking { self.asking = asking }
         guard !isStarted else { return }
         isStarted = true
         (failures, retryAt) = (0, nil)
@@ -184,17 +189,19 @@ extension EntitlementStore {
     /// An error empties nothing: what is known stays, and the result says why (row ES3).
     @discardableResult
     public func refresh() async -> RefreshResult {
+        // Whoever asked for it, the answer replaces what was open provisionally (row 3.4).
+        if let result = await asking?() { return result }
+        return await refresh(seeing: nil)
+    }
+
+    /// Asks for an answer that has seen a prefix of the log: what was just recorded; nil: any will do.
+    func refresh(seeing size: UInt64?) async -> RefreshResult {
+        leastSize.ask(for: size)
         let number = queue.ask()
         return await withCheckedContinuation { continuation in
             waiters[number, default: []].append(continuation)
             if queue.running == nil { Task { await self.runRefreshes() } }
         }
-    }
-
-    /// Asks for an answer that has seen a prefix of the log: what was just recorded.
-    func refresh(seeing size: UInt64?) async -> RefreshResult {
-        leastSize.ask(for: size)
-        return await refresh()
     }
 
     /// Runs what waits, one after the other; a second runner finds nothing to do.

@@ -10,6 +10,9 @@ public import Observation
 public final class ObservableEntitlements {
     /// What was known last.
     public private(set) var entitlements: CustomerEntitlements
+    /// How often something was told: what time or the gate map alone changes is told by an equal value, of which
+    /// nobody would hear (row Z16).
+    private var changeCount: UInt64 = 0
     @ObservationIgnored private let store: EntitlementStore
 
     /// Looks at a store.
@@ -20,7 +23,10 @@ public final class ObservableEntitlements {
 
     /// Follows the store until the task is cancelled.
     public func follow() async {
-        for await entitlements in store.updates { self.entitlements = entitlements }
+        for await entitlements in store.updates {
+            self.entitlements = entitlements
+            changeCount &+= 1
+        }
     }
 
     /// Whether a feature is open now; whoever asks is drawn anew when that may have changed.
@@ -28,8 +34,8 @@ public final class ObservableEntitlements {
 
     /// Whether features are open now, and why.
     public var gate: FeatureGate {
-        // Read, so that it is observed.
-        _ = entitlements
+        // Read, so that both are observed.
+        _ = (entitlements, changeCount)
         return store.gate
     }
 }

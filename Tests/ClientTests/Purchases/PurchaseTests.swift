@@ -357,6 +357,28 @@ struct `A purchase` {
         await service.stop()
     }
 
+    // row 3.4: what the store said before it told of the refund counts no more
+    @Test func `that was refunded while it starts opens nothing more`() async throws {
+        let setup = ServiceSetup()
+        setup.server.answer("/purchases", ScriptedServer.problem(.busy, retryAfter: 600))
+        setup.shop.tell(.verified(sampleTransaction()))
+        setup.server.hold()
+        let service = setup.service()
+        let started = Task { await service.start() }
+        #expect(await eventually { setup.server.heldCount == 1 })
+        #expect(await eventually { await service.queue.calls.count == 1 })
+        #expect(await eventually { service.gate.decision("export").source == .provisional })
+        setup.time.pass(to: noon.plus(seconds: 1))
+        setup.shop.tell(.verified(sampleTransaction(expiresAt: noon)))
+        #expect(await eventually { !service.gate.isOpen("export") })
+        setup.time.pass(to: noon.plus(seconds: 2))
+        setup.server.release()
+        #expect(await started.value == .refreshed(noon))
+        #expect(await service.queue.calls.count == 2, "the control: the server has neither")
+        #expect(!service.gate.isOpen("export"))
+        await service.stop()
+    }
+
     // row CL5
     @Test func `of one customer leaves nothing to the next`() async throws {
         let setup = ServiceSetup()

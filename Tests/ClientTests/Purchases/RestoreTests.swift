@@ -171,15 +171,9 @@ struct `A restore on a device` {
         let service = setup.service()
         await service.start()
         #expect(service.gate.decision("export").source == .provisional, "the control")
-        let body = """
-            {"recorded":0,"known":0,"refused":1,"items":[
-              {"outcome":"refused","purchase":null,"sequence":null,"code":"claimed_by_another"}]}
-            """
         setup.server.answer(
             "/restore",
-            isOfOne
-                ? ClientResponse(status: 200, body: Array(body.utf8))
-                : ScriptedServer.problem(.malformed)
+            isOfOne ? Self.refusal("claimed_by_another") : ScriptedServer.problem(.malformed)
         )
         if isOfOne {
             #expect(try await service.restore() == .restored(0))
@@ -189,6 +183,50 @@ struct `A restore on a device` {
         }
         #expect(service.gate.isOpen("export") != isOfOne)
         await service.stop()
+    }
+
+    // What becomes of the restore says nothing of the purchase yet.
+    @Test func `that waits stands for no purchase of what it hands in`() async throws {
+        let setup = ServiceSetup()
+        setup.shop.tell(.verified(sampleTransaction()))
+        await setup.shop.finish(sampleTransaction())
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/restore", ScriptedServer.problem(.busy, retryAfter: 600))
+        #expect(try await service.restore() == .waiting(1))
+        setup.server.answer("/restore", Self.refusal("claimed_by_another"))
+        setup.server.answer("/purchases", ScriptedServer.problem(.claimedByAnother))
+        let flow = await service.purchase("pro.month") { true }
+        let error = ServiceError(.purchaseInvalid, reason: .claimedByAnother)
+        #expect(await flow.end() == .failed(error))
+        await service.stop()
+    }
+
+    // row 6.6: what is refused for now only is handed in by itself
+    @Test(arguments: [false, true])
+    func `says how much waits of what is refused for now only`(_ isTaken: Bool) async throws {
+        let setup = ServiceSetup()
+        setup.shop.tell(.verified(sampleTransaction()))
+        await setup.shop.finish(sampleTransaction())
+        let service = setup.service()
+        await service.start()
+        setup.server.answer("/restore", Self.refusal("store_unavailable"))
+        if !isTaken {
+            let busy = ScriptedServer.problem(.storeUnavailable, retryAfter: 600)
+            setup.server.answer("/purchases", busy)
+        }
+        // The control: by itself it is taken at once.
+        #expect(try await service.restore() == (isTaken ? .restored(1) : .waiting(1)))
+        await service.stop()
+    }
+
+    /// An answer that refuses the one transaction of a restore.
+    private static func refusal(_ code: String) -> ClientResponse {
+        let body = """
+            {"recorded":0,"known":0,"refused":1,"items":[
+              {"outcome":"refused","purchase":null,"sequence":null,"code":"\(code)"}]}
+            """
+        return ClientResponse(status: 200, body: Array(body.utf8))
     }
 
     // A server takes 500 transactions at once, and 4 MiB.

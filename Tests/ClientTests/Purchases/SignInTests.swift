@@ -72,6 +72,21 @@ struct `Signing in` {
         await service.stop()
     }
 
+    // row 3.4: what waits is open before the store or the server has answered
+    @Test func `where nobody was opens what waits of its own at once`() async throws {
+        var (setup, _) = try await Self.waiting()
+        (setup.customer, setup.isEnabled) = (nil, false)
+        let service = setup.service()
+        await service.start()
+        setup.server.hold("https://")
+        let signedIn = Task { await service.switchCustomer(to: SnapshotAuthority.customer) }
+        #expect(await eventually { setup.server.heldCount == 1 })
+        #expect(service.gate.decision("export").source == .provisional)
+        setup.server.release()
+        _ = await signedIn.value
+        await service.stop()
+    }
+
     // Each is whole before the next begins: nothing of one is left with another.
     @Test func `one after the other ends with whoever came last`() async throws {
         let setup = ServiceSetup()

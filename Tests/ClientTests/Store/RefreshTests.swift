@@ -1,4 +1,5 @@
 import Encodings
+import Entitlements
 import ModelSupport
 import Testing
 
@@ -68,6 +69,64 @@ struct `A refresh` {
         #expect(await store.refresh() == .refreshed(noon.plus(seconds: 60)))
         #expect(store.current.sequence == 7 && !store.gate.isOpen("export"))
         await store.stop()
+    }
+
+    // row 3.4: the server's answer replaces what only the store has opened, also where the app has not asked
+    @Test(arguments: [true, false])
+    func `replaces what was open provisionally, whoever asked for it`(
+        _ isByItself: Bool
+    ) async throws {
+        let setup = ServiceSetup()
+        setup.shop.tell(.verified(sampleTransaction()))
+        await setup.shop.finish(sampleTransaction())
+        setup.server.isAway = true
+        let service = setup.service()
+        await service.start()
+        #expect(service.gate.decision("export").source == .provisional, "the control")
+        setup.server.isAway = false
+        if isByItself {
+            #expect(await eventually { setup.time.alarms.count == 1 })
+            let again = try #require(setup.time.alarms.first)
+            try #require(again < noon.plus(seconds: 10))
+            setup.time.pass(to: again)
+            #expect(await eventually { service.store.current.source == .server })
+        } else {
+            #expect(await service.store.refresh() == .refreshed(noon))
+        }
+        #expect(await eventually { !service.gate.isOpen("export") })
+        await service.stop()
+    }
+
+    // row CL5: what was renewed elsewhere would stay closed for as long as the device's store is silent
+    @Test func `is made at a start although the store of the device does not answer`() async throws
+    {
+        var setup = ServiceSetup()
+        setup.server.set(until: noon.plus(days: 30))
+        let store = HeldStore([sampleTransaction()])
+        setup.store = store
+        let service = setup.service()
+        let started = Task { await service.start() }
+        #expect(await eventually { service.gate.decision("export").source == .server })
+        store.release()
+        #expect(await started.value == .refreshed(noon))
+        #expect(setup.server.count("/snapshot") == 1)
+        await service.stop()
+    }
+
+    // row 3.4: what the store says late is known when the start is over
+    @Test func `that nobody answers leaves open what the store of the device says`() async throws {
+        var setup = ServiceSetup()
+        setup.server.isAway = true
+        let store = HeldStore([sampleTransaction()])
+        setup.store = store
+        let service = setup.service()
+        let started = Task { await service.start() }
+        #expect(await eventually { setup.server.count("/snapshot") == 1 })
+        #expect(!service.gate.isOpen("export"))
+        store.release()
+        _ = await started.value
+        #expect(service.gate.decision("export").source == .provisional)
+        await service.stop()
     }
 
     /// What a random schedule of asks, beginnings and ends makes of a queue.

@@ -64,17 +64,8 @@ package struct GroupDecision {
         if !closed.isEmpty, submission.names(oneOf: closed) {
             return .stale
         }
-        // E1: its first event would stand, and readers pass over the later one.
-        if submission.isRequest {
-            for record in submission.records.dropFirst() {
-                let signal = record.signal
-                if let taken = try signals[signal] ?? index.sequence(of: signal) {
-                    return .idTaken(at: taken)
-                }
-            }
-        }
-        if let request = submission.request {
-            // The same for a request that stands behind a store's facts, whose own id was looked up above.
+        // E1: a request's first event, perhaps behind a store's facts, would stand, and readers pass over the later one.
+        if let request = submission.isRequest ? submission.signal : submission.request {
             for record in submission.records.drop(while: { $0.signal != request }).dropFirst() {
                 let signal = record.signal
                 if let taken = try signals[signal] ?? index.sequence(of: signal) {

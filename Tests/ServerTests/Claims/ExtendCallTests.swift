@@ -15,14 +15,7 @@ struct `An extension over HTTP` {
         let api = SimulatedAppStoreAPI(store) { noon }
         try await TestServer.with(SyncWorld.setup(api)) { server in
             try server.publishCatalog()
-            var account = SimulatedAppleAccount(1, token: AppStoreWorld.account, of: store)
-            let month = SimulatedAppleAccount.Product(
-                id: "com.example.app.pro.month",
-                type: "Auto-Renewable Subscription",
-                period: 30 * 86_400_000,
-                price: 9_990
-            )
-            account.buy(month, at: AppStoreWorld.start)
+            let account = SyncWorld.subscriber(of: store)
             let told = try store.signed(try #require(account.notifications.first))
             let body = AppStoreWorld.body(told)
             #expect(try await server.post("/v1/signals/app-store", body, as: .ingest).status == 200)

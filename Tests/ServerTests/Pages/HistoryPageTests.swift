@@ -51,14 +51,7 @@ struct `A purchase history` {
                 try await server.submit("/history/restore", cookie: cookie)
                     .headers[.location]
             }
-            var account = SimulatedAppleAccount(1, token: AppStoreWorld.account, of: store)
-            let month = SimulatedAppleAccount.Product(
-                id: "com.example.app.pro.month",
-                type: "Auto-Renewable Subscription",
-                period: 30 * 86_400_000,
-                price: 9_990
-            )
-            account.buy(month, at: AppStoreWorld.start)
+            var account = SyncWorld.subscriber(of: store)
             api.set([account])
             // The App Store knows of it, and is asked by purchases that are known here.
             #expect(try await restored() == "/history?done=unavailable")

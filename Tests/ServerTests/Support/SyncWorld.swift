@@ -29,4 +29,17 @@ enum SyncWorld {
         )
         return setup
     }
+
+    /// An Apple Account that bought the sample's month.
+    static func subscriber(of store: SimulatedAppStore) -> SimulatedAppleAccount {
+        var account = SimulatedAppleAccount(1, token: AppStoreWorld.account, of: store)
+        let month = SimulatedAppleAccount.Product(
+            id: "com.example.app.pro.month",
+            type: "Auto-Renewable Subscription",
+            period: 30 * 86_400_000,
+            price: 9_990
+        )
+        account.buy(month, at: AppStoreWorld.start)
+        return account
+    }
 }

@@ -87,6 +87,7 @@ package struct RandomEvents {
         if size > 2, random.chance(85) { events += usefulStart() }
         for index in 0..<size { events.append(event(id: "e\(index)")) }
         if random.chance(40) { events.shuffle(using: &random) }
+        events += toldAgain(events)
         for index in 0..<catalogCount {
             let document = catalog()
             let data = EventData(recorded: .catalogPublished, entries: [], document: document)
@@ -154,6 +155,44 @@ package struct RandomEvents {
             environment: world,
             data: data
         )
+    }
+
+    /// What stores tell again of transactions whose account was erased: they name the same person, who
+    /// is a new customer since (C1, C6).
+    private func toldAgain(_ events: [Event]) -> [Event] {
+        // Lots of its own: the rest of a history stays what it was.
+        var lots = random
+        return events.indices.compactMap { place -> Event? in
+            let erasure = events[place]
+            guard erasure.kind == .customerErased, case .customer(let erased) = erasure.subject
+            else { return nil }
+            let named = events[..<place].filter {
+                $0.kind.givesPeriod && $0.environment == erasure.environment
+                    && $0.data.text(.account) == erased.text
+            }
+            guard !named.isEmpty, lots.chance(60) else { return nil }
+            var again = lots.pick(named)
+            // Or of one that nobody told before.
+            let isNew = lots.chance(30)
+            if isNew { again.time = lots.pick(grid) }
+            let told = EventData(
+                again.kind,
+                [
+                    .transactionID: isNew ? .text("t0") : again.data[.transactionID],
+                    .account: .text(erased.text + "2"),
+                ]
+            )
+            again.id = "again\(place)"
+            again.observedAt = again.observedAt.advanced(
+                byMilliseconds: step * Int64.random(in: 1...8, using: &lots)
+            )
+            again.data = EventData(
+                recorded: again.kind,
+                entries: again.data.entries.filter { told[$0.field] == nil } + told.entries,
+                document: nil
+            )
+            return again
+        }
     }
 
     /// A verified purchase with an owner.

@@ -38,8 +38,9 @@ extension Explainer {
             let accounts = told.filter { $0.account != nil }
             if let newest = accounts.max(by: { $1.isNewer(than: $0) }) {
                 rests.append(newest.sequence)
-                rests += owners.passedOver[newest.sequence] ?? []
             }
+            // An account that counts as an erased one's rests on that one, and on the erasure.
+            rests += owners.passedOver[fact.sequence] ?? []
             if let claim = owners.accountClaim(upTo: start) {
                 rests.append(claim.statement)
                 if let before = claim.claimBefore { rests.append(before) }

@@ -68,7 +68,13 @@ package struct OwnerFacts: Sendable {
             default: periods.append(fact)
             }
         }
-        let accounts = AccountClaims(periods, customers, erasures).claims
+        let erased = ErasedAccounts(
+            facts,
+            transfers: transfers,
+            customers: customers,
+            erasures: erasures
+        )
+        let accounts = AccountClaims(periods, customers, erased).claims
         steps += accounts.steps
         let isClaimed = steps.contains { $0.claimant != nil }
         guard isClaimed else { return Ownership([], catalogs) }

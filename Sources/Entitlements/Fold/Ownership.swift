@@ -50,8 +50,8 @@ package struct Ownership: Sendable {
     let changes: [Change]
     /// Whether an account met another owner, so that `policy.claim` decides.
     let restsOnPolicy: Bool
-    /// Places in the log of what stands behind an account that claims nothing since the one before
-    /// it was erased, by the place of the statement that names the account.
+    /// Places in the log of what stands behind an account that counts as the one beside it, which was
+    /// erased, by the place of the statement that names the account.
     let passedOver: [UInt64: [UInt64]]
     /// In their order.
     private let steps: [Step]

@@ -188,6 +188,28 @@ import Testing
         #expect(try !explained(control, "20", "f1").isAllowed)
     }
 
+    // C1: an account that is told again would own since ever, had nobody been erased.
+    @Test(arguments: ["1~21 t1 m 31", "0.5 t0 m 1", "1~2 t2 coins"])
+    func `the erasure behind an account that is told again is named`(_ told: String) throws {
+        let story = """
+            catalog 1
+            app_store/1 buy 1 t1 m 31 account=bob
+            app_store/1 ok 1
+            @ann customer.transferred 10 from=bob
+            @bob customer.erased 20
+            app_store/1 buy \(told) account=bob2
+            """
+        let explanation = try explained(story, "15", "f1")
+        #expect(explanation.isAllowed)
+        // What is told again says the start or claims, or it is not needed, nor is the erasure then.
+        let named = Set(explanation.steps.compactMap(\.sequence))
+        let isErasureNamed = explanation.steps.contains { $0.effect == .accountErased }
+        #expect(named.contains(1) && named.contains(3) && isErasureNamed == named.contains(5))
+        // The control: without the erasure the answer is no.
+        let control = story.replacing("\n@bob customer.erased 20", with: "")
+        #expect(try !explained(control, "15", "f1").isAllowed)
+    }
+
     // C4: the catalog in force when a trial began decides it, whatever another one says since.
     @Test(arguments: [true, false]) func `the catalog that gave a trial, or did not, is named`(
         _ isKnown: Bool

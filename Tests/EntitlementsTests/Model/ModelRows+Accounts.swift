@@ -202,4 +202,143 @@ extension ModelRow {
             "95 cy tier = plus"
         ),
     ]
+    /// What a store tells again after an erasure takes nothing from the next owner (C1).
+    static let accountsToldAgain = [
+        ModelRow(
+            "C1",
+            "an old transaction that is told again leaves a transfer",
+            """
+            catalog 1
+            app_store/1 buy 1 t1 m 31 account=ann
+            app_store/1 ok 1
+            @bob customer.transferred 10 from=ann
+            @ann customer.erased 20
+            app_store/1 buy 1~21 t1 m 31 account=ann2
+            """,
+            "9 ann2 purchases = []",
+            "15/5 bob tier = plus",
+            "15 ann2 purchases = []",
+            "15 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "an earlier period that is told only after the erasure leaves a transfer",
+            """
+            catalog 1
+            app_store/1 buy 5 t1 m 31 account=ann
+            app_store/1 ok 1
+            @bob customer.transferred 10 from=ann
+            @ann customer.erased 20
+            app_store/1 buy 1 t0 m 5 account=ann2
+            """,
+            "3 ann2 purchases = []",
+            "15 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "another transaction of the start leaves a transfer",
+            """
+            catalog 1
+            app_store/1 buy 1 t1 m 31 account=ann
+            app_store/1 ok 1
+            @bob customer.transferred 10 from=ann
+            @ann customer.erased 20
+            app_store/1 buy 1~2 t2 coins account=ann2
+            """,
+            "9 ann2 purchases = []",
+            "15 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "an earlier period that is told only after the erasure leaves a claim by hand",
+            """
+            \(moving)
+            app_store/1 buy 10 t1 m 31 account=ann
+            app_store/1 ok 1
+            @bob claim 5 app_store/1
+            @ann customer.erased 20
+            app_store/1 buy 1 t0 m 10 account=ann2
+            """,
+            "15/5 bob purchases = []",
+            "15 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "a later period of the erased customer claims nothing anew",
+            """
+            \(moving)
+            app_store/1 buy 1 t1 m 31 account=ann
+            app_store/1 ok 1
+            @bob claim 10 app_store/1
+            app_store/1 renew 31 t2 m 61 account=ann
+            @ann customer.erased 40
+            app_store/1 buy 1~41 t1 m 31 account=ann2
+            """,
+            "35 ann purchases = []",
+            "35 ann2 purchases = []",
+            "35 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "a release stands, and whoever came behind it",
+            """
+            catalog 1
+            app_store/1 buy 1 t1 m 31 account=ann
+            app_store/1 ok 1
+            @ann release 20 app_store/1
+            app_store/1 renew 31 t2 m 61 account=bob
+            @ann customer.erased 40
+            app_store/1 buy 1~41 t1 m 31 account=ann2
+            """,
+            "25 ann2 purchases = []",
+            "35 ann2 purchases = []",
+            "35 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "whoever is erased again and again is one customer all along",
+            """
+            catalog 1
+            app_store/1 buy 1 t1 m 31 account=ann
+            app_store/1 ok 1
+            @bob customer.transferred 10 from=ann
+            @ann customer.erased 20
+            app_store/1 buy 1~21 t1 m 31 account=ann2
+            @ann2 customer.erased 22
+            app_store/1 buy 1~23 t1 m 31 account=ann3
+            """,
+            "15 ann3 purchases = []",
+            "15 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "whom an account named before the erasure is somebody else",
+            """
+            catalog 1
+            app_store/1 buy 1 t1 m 31 account=ann
+            app_store/1 ok 1
+            app_store/1 renew 31 t2 m 61 account=bob
+            @ann customer.erased 40
+            app_store/1 buy 1~41 t1 m 31 account=bob
+            """,
+            "10/5 bob purchases = []",
+            "10 bob tier = plus"
+        ),
+        ModelRow(
+            "C1",
+            "whom a claim named before the erasure is somebody else",
+            """
+            \(moving)
+            app_store/1 buy 1 t1 m 31 account=ann
+            app_store/1 ok 1
+            @bob claim 10 app_store/1
+            @cy claim 20 app_store/1
+            @ann customer.erased 25
+            app_store/1 renew 31 t2 m 61 account=bob
+            """,
+            "25 cy tier = plus",
+            "35 cy purchases = []",
+            "35 bob tier = plus"
+        ),
+    ]
 }

@@ -18,6 +18,24 @@ import Testing
         }
     }
 
+    // C1, C6: whom a store names again is a new customer since their erasure.
+    @Test func `random histories tell erased customers' transactions again`() {
+        let seeds: Range<UInt64> = 0..<600
+        let told = seeds.count { seed -> Bool in
+            let log = RandomHistory(seed: seed).log
+            return log.contains { erasure in
+                guard erasure.kind == .customerErased,
+                    case .customer(let erased) = erasure.event.subject
+                else { return false }
+                return log.contains {
+                    $0.sequence > erasure.sequence
+                        && $0.data.text(.account) == erased.text + "2"
+                }
+            }
+        }
+        #expect(told > 0)
+    }
+
     // A generator that reaches no interesting answer would find no difference either.
     @Test func `random histories reach every kind of event and of answer`() {
         var kinds: Set<EventKind> = []

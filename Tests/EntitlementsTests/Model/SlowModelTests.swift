@@ -31,7 +31,7 @@ struct ModelRow: CustomTestStringConvertible, Sendable {
         try Self.check(row)
     }
 
-    @Test(arguments: ModelRow.accounts + ModelRow.erasedAccounts)
+    @Test(arguments: ModelRow.accounts + ModelRow.erasedAccounts + ModelRow.accountsToldAgain)
     func `whom a store names owns as the rules say`(row: ModelRow) throws {
         try Self.check(row)
     }

@@ -121,6 +121,25 @@ struct `An account that a store names` {
         }
     }
 
+    // C1, C6: what is known is not recorded anew for a name that was erased
+    @Test func `of an erased customer is not recorded again`() async throws {
+        try await Self.with(policy: "transfer") { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.appender.record(Self.signal(1, "ann"))
+            _ = try ledger.appender.claim(
+                PurchaseName(store: "app_store", originalID: "1"),
+                for: "bob",
+                Request(id: "r", source: Source.app, environment: .production)
+            )
+            _ = try ledger.eraser.erase(["ann"], Self.erasure, reading: StoredEvidenceNames())
+            let again = SampleTransaction.make(signed: 1, token: "ann").facts
+            #expect(try ledger.appender.record(fetched: [again]) == [.known])
+            // The control: somebody who is known is news.
+            let news = SampleTransaction.make(signed: 2, token: "bob").facts
+            #expect(try ledger.appender.record(fetched: [news]) != [.known])
+        }
+    }
+
     private static func linked(
         _ transaction: Int,
         to customer: CustomerID,

@@ -24,6 +24,13 @@ private struct SlowOwnerStep {
     }
 }
 
+/// Whom a store names for a period (C1).
+private struct SlowAccount {
+    /// The customer that it counts as.
+    var customer: String
+    var period: SlowPeriod
+}
+
 extension SlowWorld {
     func ownedPurchases(at instant: Instant) -> [SlowPurchase] {
         purchases.filter { owner(of: $0, at: instant) == customer }
@@ -75,41 +82,57 @@ extension SlowWorld {
 
     /// C1: what the accounts of a purchase's periods claim.
     private func accountClaims(of purchase: SlowPurchase) -> [SlowOwnerStep] {
-        let named = purchase.periods.filter { account(of: $0, in: purchase) != nil }
-        // For each start the last in P3's order.
-        let periods = named.filter { period in
-            named.last { $0.start == period.start }?.transaction == period.transaction
+        var accounts = accountsByStart(of: purchase)
+        // An account right before an erased customer's may be that one's.
+        for index in accounts.indices.dropLast().reversed() {
+            let next = accounts[index + 1].customer
+            if mayBe(accounts[index].customer, next, in: purchase) {
+                accounts[index].customer = next
+            }
         }
-        return periods.indices.compactMap { index in
-            guard let account = account(of: periods[index], in: purchase) else { return nil }
-            if index > 0, let before = self.account(of: periods[index - 1], in: purchase) {
-                if account == before { return nil }
-                // A change from an erased customer's account that was told after the erasure.
-                let told = statements(of: periods[index], in: purchase)
-                    .filter { self.account(in: $0) == account }.map(\.sequence).min()
-                if let told, isErased(before, before: told) { return nil }
+        return accounts.indices.compactMap { index in
+            let account = accounts[index]
+            if index > 0 {
+                let before = accounts[index - 1].customer
+                if account.customer == before { return nil }
+                // One right behind it, too.
+                if mayBe(account.customer, before, in: purchase) { return nil }
             }
             return SlowOwnerStep(
-                time: periods[index].start,
-                sequence: periods[index].lowestSequence,
-                kind: .named(account)
+                time: account.period.start,
+                sequence: account.period.lowestSequence,
+                kind: .named(account.customer)
             )
         }
     }
 
-    private func statements(
-        of period: SlowPeriod,
-        in purchase: SlowPurchase
-    ) -> [RecordedEvent] {
-        purchase.events.of(.purchaseCompleted, .purchaseRenewed).filter {
-            $0.data.text(.transactionID) == period.transaction
+    /// C1: for each start that of the last period in P3's order that has one.
+    private func accountsByStart(of purchase: SlowPurchase) -> [SlowAccount] {
+        let accounts = purchase.periods.compactMap { account(of: $0, in: purchase) }
+        return Set(accounts.map(\.period.start)).sorted().compactMap { start in
+            lasting(accounts.filter { $0.period.start == start }, in: purchase)
         }
     }
 
     /// C1: that of the newest of the transaction's statements that has one.
-    private func account(of period: SlowPeriod, in purchase: SlowPurchase) -> String? {
-        statements(of: period, in: purchase).filter { account(in: $0) != nil }.newest
-            .flatMap { account(in: $0) }
+    private func account(of period: SlowPeriod, in purchase: SlowPurchase) -> SlowAccount? {
+        let statements = purchase.events.of(.purchaseCompleted, .purchaseRenewed)
+            .filter { $0.data.text(.transactionID) == period.transaction }
+            .sorted { $1.isNewer(than: $0) }
+        let accounts = statements.compactMap { statement in
+            account(in: statement).map { SlowAccount(customer: $0, period: period) }
+        }
+        return lasting(accounts, in: purchase)
+    }
+
+    /// The last, where none takes the place of an erased customer's that may be that one's.
+    private func lasting(_ accounts: [SlowAccount], in purchase: SlowPurchase) -> SlowAccount? {
+        var lasting: SlowAccount?
+        for account in accounts {
+            if let lasting, mayBe(account.customer, lasting.customer, in: purchase) { continue }
+            lasting = account
+        }
+        return lasting
     }
 
     /// C2: whom a statement names, at the end of the links.
@@ -117,9 +140,29 @@ extension SlowWorld {
         event.data.text(.account).map { customerLinks.end(of: $0) }
     }
 
-    private func isErased(_ customer: String, before sequence: UInt64) -> Bool {
-        events.of(.customerErased).contains {
-            self.customer(of: $0) == customer && $0.sequence < sequence
+    /// C1: whether a customer may be another one under a new number: that one was erased, and the
+    /// events before it do not name this one.
+    private func mayBe(_ customer: String, _ other: String, in purchase: SlowPurchase) -> Bool {
+        guard customer != other else { return false }
+        return events.of(.customerErased).contains { erasure in
+            self.customer(of: erasure) == other
+                && !(purchase.events + events.of(.customerTransferred)).contains {
+                    $0.sequence < erasure.sequence && names(customer, $0)
+                }
+        }
+    }
+
+    /// Whether an account, a claim, a release or a transfer names a customer.
+    private func names(_ customer: String, _ event: RecordedEvent) -> Bool {
+        switch event.kind {
+        case .purchaseCompleted, .purchaseRenewed: account(in: event) == customer
+        case .customerClaimed, .customerReleased: self.customer(of: event) == customer
+        case .customerTransferred:
+            self.customer(of: event) == customer
+                || (event.data.texts(.from) ?? []).contains {
+                    customerLinks.end(of: $0) == customer
+                }
+        default: false
         }
     }
 

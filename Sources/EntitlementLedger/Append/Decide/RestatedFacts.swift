@@ -61,8 +61,26 @@ struct RestatedFacts {
         if draft.kind.lasts, recorded.event.time <= draft.time {
             restated.time = recorded.event.time
         }
-        guard restated.differences(from: recorded.event.draft).isEmpty else { return nil }
-        return recorded.sequence
+        var differing = restated.differences(from: recorded.event.draft)
+        if try passesOverAccount(of: draft, since: statement, in: recorded.event.environment) {
+            differing.removeAll { $0 == "data." + Field.account.name }
+        }
+        return differing.isEmpty ? recorded.sequence : nil
+    }
+
+    /// Whether a period that is said again names somebody of whom nothing is known, where it named somebody
+    /// who was erased since: that changes no owner (C1), and would give the name a number again (C6).
+    private func passesOverAccount(
+        of draft: EventDraft,
+        since statement: Fact,
+        in environment: StoreEnvironment
+    ) throws -> Bool {
+        guard draft.kind.givesPeriod, let erased = statement.other,
+            try pipeline.vault.isErased(erased),
+            let account = draft.data.text(.account).flatMap({ CustomerID($0) })
+        else { return false }
+        let name = StreamName(.customer(account), in: environment)
+        return try pipeline.vault.stream(of: name) == nil
     }
 
     /// Whether a period that is said again takes back an end that was told since (P2), which nothing

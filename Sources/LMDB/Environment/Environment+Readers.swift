@@ -1,7 +1,8 @@
 // Unsafe: LMDB tells of its readers line by line, in texts that live as long as the call that lends
-// them.
+// them, and of its pages in a local structure.
 
 internal import CLMDB
+internal import Synchronization
 
 extension Environment {
     /// The reader slots that are taken, in all processes.
@@ -37,5 +38,26 @@ extension Environment {
             )
         }
         return readers
+    }
+
+    /// Pages that commits add to the file before they look for dead readers again.
+    private static let pagesBetweenLooks = 256
+
+    /// Gives back the slots of readers that were killed, where the file has grown: as long as they are
+    /// taken, the pages that commits have freed since are not used again.
+    ///
+    /// Only for who is inside the gate.
+    ///
+    /// Cost: a look at the file's last page; a system call for each process that reads where the file
+    /// is so many pages longer than it was.
+    func clearDeadReaders() {
+        var info = unsafe MDB_envinfo()
+        // Fails only for a null environment.
+        guard unsafe mdb_env_info(pointer, &info) == MDB_SUCCESS else { return }
+        let last = unsafe info.me_last_pgno
+        guard last >= pageOfNextLook.load(ordering: .relaxed) else { return }
+        pageOfNextLook.store(last + Self.pagesBetweenLooks, ordering: .relaxed)
+        // What was committed stands, whatever comes of it; slots that stay are met by the next look.
+        _ = unsafe mdb_reader_check(pointer, nil)
     }
 }

@@ -74,6 +74,7 @@ extension Environment {
             throw error
         }
         try commit(transaction, state)
+        clearDeadReaders()
         return result
     }
 

@@ -79,6 +79,8 @@ package final class Environment: @unchecked Sendable {
     let gate = TransactionGate()
     private(set) var readers: ReaderPool
     private let tables = Mutex<[String: Table]>([:])
+    /// The number of the page at which commits look for dead readers again.
+    let pageOfNextLook = Atomic<Int>(0)
 
     /// Opens the environment in an existing directory.
     ///
@@ -188,16 +190,40 @@ package final class Environment: @unchecked Sendable {
     /// - Throws: ``LMDBError``.
     /// - Precondition: Not called within a write transaction if the table has to be made.
     package func table(_ name: String, create: Bool) throws(LMDBError) -> Table? {
-        if let known = tables.withLock({ $0[name] }) { return known }
         if let existing = try openTable(name, isMade: false) { return existing }
         return create ? try openTable(name, isMade: true) : nil
     }
 
     private func openTable(_ name: String, isMade: Bool) throws(LMDBError) -> Table? {
+        while true {
+            let (known, count) = tables.withLock { ($0[name], $0.count) }
+            if let known { return known }
+            if let opened = try openTable(name, isMade: isMade, beside: count) { return opened }
+        }
+    }
+
+    /// Opens a table in a transaction that begins here.
+    ///
+    /// LMDB gives the handle that was free when the transaction began: where another table was opened
+    /// since, both would have the same.
+    ///
+    /// `count`: of the tables that were known before.
+    ///
+    /// - Returns: `nil` if another one was opened since, `.some(nil)` if there is no such table.
+    /// - Throws: ``LMDBError``.
+    private func openTable(
+        _ name: String,
+        isMade: Bool,
+        beside count: Int
+    ) throws(LMDBError) -> Table?? {
         let transaction = try isMade ? beginWriting() : beginReading()
         defer { gate.leave() }
         // mdb_dbi_open: one transaction of the process at a time, until that one has ended.
-        return try tables.withLock { (known) throws(LMDBError) -> Table? in
+        return try tables.withLock { (known) throws(LMDBError) -> Table?? in
+            guard known.count == count else {
+                unsafe mdb_txn_abort(transaction.pointer)
+                return nil
+            }
             var handle: MDB_dbi = 0
             let flags = isMade ? UInt32(MDB_CREATE) : 0
             let code = unsafe mdb_dbi_open(transaction.pointer, name, flags, &handle)
@@ -206,7 +232,7 @@ package final class Environment: @unchecked Sendable {
                 guard code == MDB_NOTFOUND else {
                     throw LMDBError(code: code, operation: "mdb_dbi_open")
                 }
-                return nil
+                return .some(nil)
             }
             try check(unsafe mdb_txn_commit(transaction.pointer), "mdb_txn_commit")
             let table = Table(handle: handle, environment: number)

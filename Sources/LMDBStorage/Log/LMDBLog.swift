@@ -285,7 +285,7 @@ package final class LMDBLog: LogStorage {
         try mappingFaults {
             try withEnvironment { opened in
                 try opened.files?.check()
-                try opened.environment.write {
+                try opened.environment.write(growingBy: MapSize.growth) {
                     try $0.put(opened.tables.checkpoints, Key(size), bytes.span)
                 }
             }

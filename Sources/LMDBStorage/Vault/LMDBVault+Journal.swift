@@ -26,18 +26,17 @@ extension LMDBVault {
 
     private func replaceJournal(ofBytes bytes: Int, _ generation: UInt64) throws {
         let journal = path + "/" + VaultJournal.fileName
-        let last = names.last
         guard try liveBytes() * 2 < bytes else { return }
         DurableFile.remove(journal + ".new")
         let file = try DurableFile.openForAppending(journal + ".new")
         defer { Glibc.close(file) }
-        try VaultCopy.write(streams, of: environment, to: file, upTo: last)
+        let copied = try VaultCopy.write(streams, of: environment, to: file).streams
         try turn.withLock { turn in
             // Another erasure begins anew, behind this one.
             guard turn.erasure == nil else { return }
             try writer.withLock { writer in
                 guard writer.journal != nil, epochs.generation == generation else { return }
-                try VaultCopy.write(streams, of: environment, to: file, after: last)
+                try VaultCopy.write(streams, of: environment, to: file, after: copied)
                 // Opened before: nothing is written to a file that has no name any more.
                 let new = try VaultJournal(path: journal + ".new")
                 try DurableFile.rename(journal + ".new", to: journal)

@@ -43,22 +43,24 @@ extension LMDBVault {
     /// Adds to the journal what the vault holds and it lacks: what a writer that was stopped left
     /// out, or all of it where it was lost.
     ///
+    /// What is damaged in the vault is left out, and told once all else is added.
+    ///
     /// Cost: as ``checkJournal()``.
     ///
-    /// - Throws: `LogStorageFault`, `FileFault`.
+    /// - Throws: `LogStorageFault`, `.damaged` where the vault itself lacks a stream; `FileFault`.
     package func completeJournal() throws {
         try writer.withLock { writer in
             guard let journal = writer.journal, names.last != 0 else { return }
-            let held = try mappingFaults { try streamsInJournal() }
+            var held = try mappingFaults { try streamsInJournal() }
             guard held.contains(false) else { return }
             var items: [[UInt8]] = []
             try mappingFaults {
                 try environment.read { transaction in
                     try transaction.scan(streams, from: nil) { key, value in
-                        let counter = StreamNumber.counter(of: key.loadUInt64BigEndian(at: 0))
-                        guard counter <= held.count else { return false }
-                        // Fits: it is above 0.
-                        guard counter > 0, !held[Int(counter) - 1] else { return true }
+                        guard let counter = Self.counter(of: value, under: key),
+                            counter > 0, counter <= held.count, !held[Int(counter) - 1]
+                        else { return true }
+                        held[Int(counter) - 1] = true
                         items.append(value.copy())
                         guard items.count == Self.itemsAtOnce else { return true }
                         try journal.append(items)
@@ -69,7 +71,22 @@ extension LMDBVault {
             }
             try journal.append(items)
             try journal.sync()
+            guard !held.contains(false) else {
+                throw LogStorageFault(.damaged, "a stream is missing from the vault")
+            }
         }
+    }
+
+    /// The counter of a whole item; nil where key or value is damaged.
+    private static func counter(of value: Span<UInt8>, under key: Span<UInt8>) -> UInt64? {
+        guard key.count == 8 else { return nil }
+        let stream = key.loadUInt64BigEndian(at: 0)
+        do {
+            _ = try VaultEntry.checkedDigest(of: value, stream: stream)
+        } catch {
+            return nil
+        }
+        return StreamNumber.counter(of: stream)
     }
 
     /// Of each stream of the vault, in the order of their counters, whether the journal holds what

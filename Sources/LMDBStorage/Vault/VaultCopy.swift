@@ -63,7 +63,8 @@ enum VaultCopy {
         .finish()
         let file = try DurableFile.openForAppending(path + "/" + VaultJournal.fileName)
         defer { close(file) }
-        return try write(table, of: environment, to: file)
+        // A journal that was torn leaves gaps, which an audit names.
+        return try write(table, of: environment, to: file, isWhole: false)
     }
 
     private static func put(
@@ -86,46 +87,61 @@ enum VaultCopy {
         try transaction.put(table, key, entry.span)
     }
 
-    /// Appends every item of a table to a file, in the order of their counters, and syncs it.
+    /// Items that are read in one transaction: no reader lives as long as a copy takes.
+    private static let itemsPerTransaction = 4096
+
+    /// Appends the items of a table to a file, in the order of their counters, and syncs it.
     ///
-    /// `after`, `last`: the streams between which they stand; all unless given.
+    /// The file is written between the transactions, however slow its disk is. What is added to the table
+    /// meanwhile is left out; of what an erasure changes meanwhile some may stand as it was before: who
+    /// copies a vault in use holds the epoch keys of before against those of afterwards.
     ///
-    /// - Throws: `LogStorageFault.damaged` for an item that is not whole, `FileFault`.
+    /// `first`: the counters whose items the file holds already. `isWhole`: whether every counter has its
+    /// item, as in a vault in use.
+    ///
+    /// - Returns: how many items were appended, and how many of them are tombstones.
+    /// - Throws: `LogStorageFault.damaged` for an item that is not whole or that is missing, `FileFault`.
     @discardableResult
     static func write(
         _ table: Table,
         of environment: LMDB.Environment,
         to file: Int32,
-        after: UInt64 = 0,
-        upTo last: UInt64 = .max
+        after first: Int = 0,
+        isWhole: Bool = true
     ) throws -> VaultCounts {
+        let end = try mappingFaults { try environment.read { try $0.count(table) } }
         var counts = VaultCounts(streams: 0, erased: 0)
-        var buffer: [UInt8] = []
-        try mappingFaults {
-            try environment.read { transaction in
-                try transaction.scan(table, from: Key(after &+ 1)) { key, value in
-                    guard key.count == 8, key.loadUInt64BigEndian(at: 0) <= last else {
-                        return false
+        var next = StreamNumber.number(counter: UInt64(first) + 1, shard: 0)
+        while first + counts.streams < end {
+            var bytes: [UInt8] = []
+            var left = min(end - first - counts.streams, itemsPerTransaction)
+            try mappingFaults {
+                try environment.read { transaction in
+                    try transaction.scan(table, from: Key(next)) { key, value in
+                        guard key.count == 8 else {
+                            throw LogStorageFault(.damaged, "a stream's key is not a number")
+                        }
+                        let stream = key.loadUInt64BigEndian(at: 0)
+                        // What is damaged would be passed over where the copy is read, without a word.
+                        let digest = try VaultEntry.checkedDigest(of: value, stream: stream)
+                        counts.streams += 1
+                        if digest == nil { counts.erased += 1 }
+                        // A damaged branch leads past streams, or to some of them again.
+                        let counter = StreamNumber.counter(of: stream)
+                        guard !isWhole || counter == first + counts.streams else { throw missing }
+                        bytes += value.copy()
+                        next = stream &+ 1
+                        left -= 1
+                        return left > 0
                     }
-                    counts.streams += 1
-                    // What is damaged would be passed over where the copy is read, without a word.
-                    let stream = key.loadUInt64BigEndian(at: 0)
-                    if try VaultEntry.checkedDigest(of: value, stream: stream) == nil {
-                        counts.erased += 1
-                    }
-                    buffer += value.copy()
-                    guard buffer.count >= bufferCount else { return true }
-                    try DurableFile.write(buffer, to: file)
-                    buffer.removeAll(keepingCapacity: true)
-                    return true
                 }
             }
+            guard left == 0 else { throw missing }
+            try DurableFile.write(bytes, to: file)
         }
-        try DurableFile.write(buffer, to: file)
         guard fsync(file) == 0 else { throw FileFault(errno, "fsync") }
         return counts
     }
 
-    /// Bytes that are written at once.
-    private static let bufferCount = 1 << 20
+    private static let missing = LogStorageFault(.damaged, "a stream is missing from the vault")
 }

@@ -69,6 +69,7 @@ package enum DurableFile {
     package static func make(_ path: String) throws {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        giveToOwner(ofFolderOf: path, descriptor)
         close(descriptor)
         try syncDirectory(of: path)
     }
@@ -176,6 +177,7 @@ package enum DurableFile {
     package static func openForAppending(_ path: String) throws -> Int32 {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        giveToOwner(ofFolderOf: path, descriptor)
         return descriptor
     }
 
@@ -214,6 +216,7 @@ package enum DurableFile {
     package static func lock(_ path: String) throws -> Int32? {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        giveToOwner(ofFolderOf: path, descriptor)
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
         let reason = errno
         close(descriptor)

@@ -22,7 +22,8 @@ package final class FileOutput {
     /// `mode`: who may do what with it where it is new, less what the process withholds.
     ///
     /// `suffix`: what the new file's name ends with until it is whole; what stands there is removed,
-    /// so only a folder of ours has one. Without it a free name is found.
+    /// so only a folder of ours has one, and whose that is has the file too, where root writes it. Without it a
+    /// free name is found.
     ///
     /// A pipe waits for its reader.
     /// - Throws: `FileFault`.
@@ -40,7 +41,9 @@ package final class FileOutput {
             if let suffix {
                 temporary = path + suffix
                 DurableFile.remove(temporary)
-                descriptor = try DurableFile.openNew(temporary, mode: mode)
+                let made = try DurableFile.openNew(temporary, mode: mode)
+                DurableFile.giveToOwner(ofFolderOf: path, made)
+                descriptor = made
             } else {
                 (temporary, descriptor) = try Self.openFree(path, mode)
             }

@@ -16,7 +16,7 @@ package struct FileStatus: Sendable {
     /// The number of the user whose it is.
     package var owner: UInt32
     /// The number of its group.
-    var group: UInt32
+    package var group: UInt32
     /// Who may do what with it.
     package var mode: UInt32
     /// Which content it has.

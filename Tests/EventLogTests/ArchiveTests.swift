@@ -104,6 +104,32 @@ struct `An archive` {
         #expect(stops > 9)
     }
 
+    // Its first writer was stopped before the checkpoint; the ledger's format may have become another since.
+    @Test func `is begun again by its ledger, and by no other`() throws {
+        let archived = try ArchivedLog([300])
+        func manifest(of ledger: String, format: Int) -> [UInt8] {
+            Array(#"{"format":\#(format),"ledger":"\#(ledger)"}"#.utf8)
+        }
+        let store = MemoryArchive(stoppedAfter: 1)
+        var stopped = archived.writer(store)
+        #expect(throws: MemoryArchive.Stopped.self) {
+            try stopped.write(upTo: archived.notes[0], manifest: manifest(of: "ab", format: 1))
+        }
+        let next = MemoryArchive(store.files)
+        #expect(next.exists(ArchiveLayout.manifest), "the control")
+        var other = archived.writer(next)
+        #expect(throws: ArchiveFault(.forked, "there is the ledger.json of another ledger")) {
+            try other.write(upTo: archived.notes[0], manifest: manifest(of: "cd", format: 1))
+        }
+        var resumed = archived.writer(next)
+        let size = try resumed.write(
+            upTo: archived.notes[0],
+            manifest: manifest(of: "ab", format: 2)
+        )
+        #expect(size == 300)
+        #expect(archived.audit(next, log: archived.log).findings.isEmpty)
+    }
+
     // A log that was restored to less went on otherwise than what stands behind the archive's checkpoint.
     @Test func `is not gone on with behind bundles of a history that is lost`() throws {
         let lost = try ArchivedLog([300, 65_700])

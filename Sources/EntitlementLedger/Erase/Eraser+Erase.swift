@@ -47,17 +47,19 @@ extension Eraser {
         )
         let pipeline = try appending.whole.pipeline
         try appending.whole.storage.requireErasable(evidence: false)
-        // Others append while keys are destroyed, and nobody else erases.
+        // Others append while keys are destroyed and copies reached, and nobody else erases.
         let decided = try turn.take {
+            try finishEarlier()
             let decided = try pipeline.writer.alone { append in
                 try append.resolveDoubt()
-                try takeUpErasure()
-                let decided = try pipeline.decide(proposal, append)
-                // What the vault noted ahead of the log goes nowhere.
-                if case .refused = decided { try resolvePreparedErasure() }
-                return decided
+                return try pipeline.decide(proposal, append)
             }
-            if case .recorded(let sequence) = decided { try finishErasure(at: sequence) }
+            switch decided {
+            case .recorded(let sequence): try finishErasure(at: sequence)
+            // What the vault noted ahead of the log goes nowhere.
+            case .refused: try finishEarlier()
+            case .unknown: break
+            }
             return decided
         }
         switch decided {
@@ -82,18 +84,17 @@ extension Eraser {
     /// Finishes or forgets what another machine of a cluster left half done that led before.
     ///
     /// - Throws: as ``erase(_:_:reading:)``.
-    package func resume() throws {
-        try turn.take {
-            try appending.whole.pipeline.writer.alone { append in
-                try append.resolveDoubt()
-                try takeUpErasure()
-            }
-        }
-    }
+    package func resume() throws { try turn.take { try finishEarlier() } }
 
-    private func takeUpErasure() throws {
-        try opened.whole.takeUpErasure()
-        try resolvePreparedErasure()
+    /// Finishes or forgets what another process, or an earlier call, left half done; others append while it is
+    /// finished.
+    private func finishEarlier() throws {
+        let sequence: UInt64? = try appending.whole.pipeline.writer.alone { append in
+            try append.resolveDoubt()
+            try opened.whole.takeUpErasure()
+            return try notedSequence()
+        }
+        if let sequence { try finishErasure(at: sequence) }
     }
 
     /// Forgets what was read for reports before an erasure that another machine made.
@@ -113,15 +114,22 @@ extension Eraser {
         try rollUps.forgetSealed()
     }
 
-    /// Finishes or forgets what another process, or an earlier call, left half done.
-    private func resolvePreparedErasure() throws {
+    /// Where the log says the erasure that is noted.
+    ///
+    /// From here on nobody is told of whom it takes. One that the log does not say is forgotten.
+    ///
+    /// - Returns: nil: none is to be finished.
+    private func notedSequence() throws -> UInt64? {
         let vault = try opened.whole
-        guard let prepared = vault.preparedErasure else { return }
-        if let sequence = try recordedSequence(of: prepared) {
-            try finishErasure(at: sequence)
-        } else {
+        guard let prepared = vault.preparedErasure else { return nil }
+        guard let sequence = try recordedSequence(of: prepared) else {
             try vault.cancelErasure()
+            return nil
         }
+        // Others may append before its keys are destroyed.
+        vault.close(prepared.streams)
+        questions.accessCache.removeAll()
+        return sequence
     }
 
     /// Where the log says an erasure that is noted; nil: it does not say all of it.
@@ -137,6 +145,9 @@ extension Eraser {
     }
 
     /// Takes up what was stopped, and forgets from now on whom the log says to be erased.
+    ///
+    /// Copies that cannot be looked for, or into, keep nobody from writing: the erasure stays noted, which
+    /// `doctor` tells.
     func followErasures() throws {
         // A vault without its key has nothing to close.
         questions.views.moves.whenErased { [opened, accessCache = questions.accessCache] streams in
@@ -144,9 +155,15 @@ extension Eraser {
             accessCache.removeAll()
         }
         guard let opened, let prepared = opened.preparedErasure else { return }
-        guard appending == nil else { return try resolvePreparedErasure() }
-        if try recordedSequence(of: prepared) != nil {
-            opened.close(prepared.streams)
+        guard appending != nil else {
+            if try recordedSequence(of: prepared) != nil { opened.close(prepared.streams) }
+            return
+        }
+        guard let sequence = try notedSequence() else { return }
+        do {
+            try finishErasure(at: sequence)
+        } catch let fault where !(fault is LogStorageFault) {
+            // What fails in log and vault is told. Whoever brings a new stream has the keys destroyed.
         }
     }
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Writes a log as static files in the form of C2SP tlog-tiles, behind the log, up to a checkpoint.
 ///
 /// Files are written bundle by bundle, in batches that each stand durably before the next; the
@@ -82,14 +84,24 @@ package struct ArchiveWriter {
 
     private func keep(_ manifest: [UInt8]?, isNew: Bool) throws {
         guard let manifest else { return }
-        let other = try reader.manifest()
+        guard let other = try reader.manifest() else {
+            return try store.write([ArchiveFile(path: ArchiveLayout.manifest, bytes: manifest)])
+        }
         // Without a checkpoint nothing else tells whose the place is.
-        guard !isNew || other == nil || other == manifest else {
+        guard !isNew || Self.areOfOneLedger(other, manifest) else {
             throw ArchiveFault(.forked, "there is the ledger.json of another ledger")
         }
-        if other == nil {
-            try store.write([ArchiveFile(path: ArchiveLayout.manifest, bytes: manifest)])
-        }
+    }
+
+    /// Whether two manifests are of one ledger: its format may have become another since.
+    private static func areOfOneLedger(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        guard let id = ledgerID(one) else { return one == other }
+        return id.isSame(as: ledgerID(other))
+    }
+
+    /// What a manifest says of which ledger it is; nil: it is none.
+    private static func ledgerID(_ manifest: [UInt8]) -> String? {
+        (try? JSONValue(parsing: manifest))?["ledger"]?.string
     }
 
     /// Records that stand in the archive as gaps stay so, whatever became of the ledger since.

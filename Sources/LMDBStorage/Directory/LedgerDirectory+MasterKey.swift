@@ -13,8 +13,10 @@ extension LedgerDirectory {
         mapSize: Int = MapSize.usual
     ) throws -> (manifest: Manifest, log: LMDBLog) {
         let manifest = try manifest(at: path)
+        // Before the log's end: whoever writes may append and close meanwhile.
+        let closed = try closedSize(at: path) ?? 0
         let log = try LMDBLog(path: path + "/" + logName, isReadOnly: true, mapSize: mapSize)
-        guard try log.end().size >= closedSize(at: path) ?? 0 else {
+        guard try log.end().size >= closed else {
             throw LogStorageFault(.damaged, "the log holds fewer events than when it closed")
         }
         try require(log, of: manifest)

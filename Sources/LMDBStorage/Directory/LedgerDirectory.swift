@@ -3,6 +3,7 @@ import DurableFiles
 import Encodings
 package import EventLog
 import FoundationEssentials
+import Glibc
 
 /// A ledger's directory on disk (schemas/log-format.md): manifest, writer's lock, log, vault.
 package enum LedgerDirectory {
@@ -59,9 +60,9 @@ package enum LedgerDirectory {
         try makeFolders(at: path)
         var randomness = randomness
         let keys = EpochKeys(using: &randomness)
-        try DurableFile.replace(
+        try makeKeyFile(
             path + "/" + vaultName + "/" + EpochKeys.fileName,
-            with: keys.wrapped(by: SymmetricKey(data: masterKey), using: &randomness)
+            keys.wrapped(by: SymmetricKey(data: masterKey), using: &randomness)
         )
         let signer = try NoteSigner(
             name: origin,
@@ -97,6 +98,16 @@ package enum LedgerDirectory {
             to: path
         )
         try DurableFile.syncName(ofDirectory: path)
+    }
+
+    /// Makes the file of the epoch keys; of two who make a ledger at once the slower one stops here, and takes
+    /// none of the other's keys away.
+    private static func makeKeyFile(_ file: String, _ content: [UInt8]) throws {
+        do {
+            try DurableFile.create(file, with: content)
+        } catch let fault as FileFault where fault.code == EEXIST {
+            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
+        }
     }
 
     static func makeFolders(at path: String) throws {

@@ -90,12 +90,42 @@ extension LMDBVault {
     package var closedStreams: Set<UInt64> { state.withLock { $0.closed } }
 
     /// See `Vault`.
+    ///
+    /// Backups are reached while others append: where they stand may be away, or hang.
     package func finishErasure() throws {
-        try turn.withLock { turn in
-            guard turn.erasure != nil else { return }
+        let noted: VaultErasure? = try turn.withLock { turn in
             try destroyKeys(&turn)
+            return turn.erasure
+        }
+        guard let erasure = noted else { return }
+        try reachBackups(of: erasure)
+        try turn.withLock { turn in
+            // Who has finished it meanwhile may have noted the next one; what stands once the vault is closed is
+            // another process's.
+            guard turn.erasure == erasure, !state.withLock({ $0.isClosed }) else { return }
             try forgetErasure(&turn)
             if turn.journal == nil { compactJournal() }
+        }
+    }
+
+    /// Brings backups up to the keys that stand, while nobody else replaces these or puts a copy of the vault
+    /// in its place.
+    ///
+    /// A cluster's machines reach their own when they follow.
+    ///
+    /// - Throws: `LedgerOpenFault` where the list of backups is none, or another process is at the keys;
+    ///   `FileFault`, `CocoaError` where the list cannot be read.
+    private func reachBackups(of erasure: VaultErasure) throws {
+        let (isClustered, randomness) = turn.withLock { ($0.journal != nil, $0.randomness) }
+        guard !isClustered else { return }
+        // Nothing is written to the vault's own files.
+        var writer = Writer(randomness: randomness)
+        try mappingFaults {
+            try EpochKeyFile.whileLocked(vaultPath: path) {
+                // Read again: another master key may wrap them by now.
+                let keys = try keyFile.read().rotated
+                try reachBackups(keys, erased: erasure.streams, &writer)
+            }
         }
     }
 
@@ -103,7 +133,7 @@ extension LMDBVault {
     ///
     /// (0) New streams drawn in, so that no key of a shard stands elsewhere, and again whenever it is
     /// gone on with; (1) The epoch file with old and new keys; (2) journal and shards under the new keys; (3) the
-    /// epoch file without the old. Then backups follow.
+    /// epoch file without the old. Backups follow later: who appends waits for the ledger's own files alone.
     ///
     /// The erasure stays noted: evidence that goes with it may stand yet.
     func destroyKeys(_ turn: inout Turn) throws {
@@ -146,7 +176,6 @@ extension LMDBVault {
             }
             try keyFile.write(keys.rotated, using: &writer.randomness)
         }
-        try reachBackups(keys.rotated, erased: erasure.streams, &writer)
     }
 
     private func areErased(_ gone: [UInt64]) throws -> Bool {

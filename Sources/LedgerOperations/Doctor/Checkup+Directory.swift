@@ -23,6 +23,7 @@ extension Checkup {
             )
         }
         try lookAtParts(of: folder)
+        try lookAtFiles(of: folder)
         if let place = key?.place, isOpenToOthers(place) {
             add(
                 .keyOpen,
@@ -72,10 +73,13 @@ extension Checkup {
         }
     }
 
+    /// What a ledger's writer has open.
+    private static let parts = ["log", "vault", LedgerDirectory.viewsName]
+
     /// Parts with names and keys are their owner's, who is the directory's.
     private mutating func lookAtParts(of folder: FileStatus) throws {
         let isReached = folder.mode & (S_IXGRP | S_IXOTH) != 0
-        for name in ["log", "vault", LedgerDirectory.viewsName] {
+        for name in Self.parts {
             let place = path + "/" + name
             guard let part = try DurableFile.status(place, followsLinks: true) else { continue }
             if isReached, name != LedgerDirectory.viewsName, part.mode & (S_IRWXG | S_IRWXO) != 0 {
@@ -91,15 +95,36 @@ extension Checkup {
                 guard let status = try DurableFile.status(file, followsLinks: true),
                     status.owner != folder.owner
                 else { continue }
-                add(
-                    .ownersDiffer,
-                    "it belongs to user \(status.owner), and the ledger's directory to user "
-                        + "\(folder.owner)",
-                    at: file,
-                    do: "chown -R \(folder.owner) \(path), and run commands as that user"
-                )
+                addOwner(status, at: file, folder)
             }
         }
+    }
+
+    /// Files beside the parts may be somebody else's, settings say, but for those that the directory's owner
+    /// may not read: a command of root's left them so.
+    private mutating func lookAtFiles(of folder: FileStatus) throws {
+        for name in try DurableFile.names(in: path) where !Self.parts.contains(name) {
+            let place = path + "/" + name
+            // What the system does not tell of a file is told by whoever needs it.
+            guard let status = try? DurableFile.status(place, followsLinks: true),
+                !status.isReadable(byOwnerOf: folder)
+            else { continue }
+            addOwner(status, at: place, folder)
+        }
+    }
+
+    private mutating func addOwner(
+        _ status: FileStatus,
+        at place: String,
+        _ folder: FileStatus
+    ) {
+        add(
+            .ownersDiffer,
+            "it belongs to user \(status.owner), and the ledger's directory to user "
+                + "\(folder.owner)",
+            at: place,
+            do: "chown -R \(folder.owner) \(path), and run commands as that user"
+        )
     }
 
     /// Looks who writes, where no server answers on the ledger's socket.
@@ -122,5 +147,13 @@ extension Checkup {
                     + "\(path)/log/data.mdb`"
             )
         }
+    }
+}
+
+extension FileStatus {
+    /// Whether the user whose a folder is may read it; root may.
+    fileprivate func isReadable(byOwnerOf folder: FileStatus) -> Bool {
+        folder.owner == 0 || owner == folder.owner || mode & S_IROTH != 0
+            || mode & S_IRGRP != 0 && group == folder.group
     }
 }

@@ -109,7 +109,7 @@ public struct OpenLedger: Sendable {
             )
             directory.announce(options.recovery)
         } catch {
-            directory.close()
+            directory.close(isClean: !Self.leavesDoubt(error))
             throw error
         }
         guard !options.isReadOnly, log == nil else { return }
@@ -143,7 +143,13 @@ public struct OpenLedger: Sendable {
     /// fault of the storage the next opening checks the ledger first.
     public func close(after error: any Error) {
         // The first fault is the one that is told.
-        try? ledger.close(isClean: !(error is LogStorageFault || error is FileFault))
+        try? ledger.close(isClean: !Self.leavesDoubt(error))
+    }
+
+    /// Whether a fault tells of the storage or of files: what stands there is looked at before it is written to
+    /// again.
+    private static func leavesDoubt(_ error: any Error) -> Bool {
+        error is LogStorageFault || error is FileFault || error is DecodingFault
     }
 }
 

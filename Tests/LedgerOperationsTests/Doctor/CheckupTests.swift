@@ -99,6 +99,29 @@ struct `A look at a ledger` {
         }
     }
 
+    // A command of root's left it so, and the service that runs as the directory's owner cannot begin.
+    @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+    func `finds what the directory's owner may not read`() throws {
+        try Self.healthy { ledger, key throws in
+            func give(_ name: String, to user: Int) throws {
+                try FileManager.default.setAttributes(
+                    [.ownerAccountID: user],
+                    ofItemAtPath: ledger.path + name
+                )
+            }
+            for name in try FileManager.default.subpathsOfDirectory(atPath: ledger.path) {
+                try give("/" + name, to: 12_345)
+            }
+            try give("", to: 12_345)
+            #expect(try Self.codes(ledger, key: key) == [], "the control")
+            try give("/closed", to: 0)
+            #expect(try Self.codes(ledger, key: key) == [.ownersDiffer])
+            // Such as settings that root keeps there.
+            try Self.setMode(0o644, ledger.path + "/closed")
+            #expect(try Self.codes(ledger, key: key) == [])
+        }
+    }
+
     @Test func `finds a key beside what it protects`() throws {
         try withTemporaryFolder { folder in
             let ledger = FileLedger(folder: folder)

@@ -175,6 +175,9 @@ struct `Evidence of an older program` {
             let new = Sample.ownedPurchase("somebody-new", "app_store/77")
             _ = try scratch.ledger.appender.record(Sample.submissions(new))
             #expect(scratch.directory.vault.preparedErasure != nil)
+            // Nor is anybody kept from writing to the ledger.
+            try scratch.reopen()
+            #expect(scratch.directory.vault.preparedErasure != nil)
             try bundle.bytes.write(to: place)
             #expect(try !Self.findings(sealed, folder).isEmpty, "the control")
             #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")

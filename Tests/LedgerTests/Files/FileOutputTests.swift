@@ -219,6 +219,29 @@ struct `A file that is written` {
         }
     }
 
+    // A command of root's beside a service that runs as the user whose the folder is.
+    @Test(.enabled(if: geteuid() == 0, "only root gives a file to another user"))
+    func `that root makes beside another user's is that user's`() async throws {
+        try await withScratchDirectory { folder in
+            try #require(ScratchTarget.give(folder, in: folder, permissions: 0o700))
+            func owner(_ name: String) throws -> UInt32? {
+                try DurableFile.status(folder + "/" + name, followsLinks: false)?.owner
+            }
+            let theirs = try #require(try owner("."))
+            try #require(theirs != 0)
+            try DurableFile.replace(folder + "/whole", with: [1])
+            try DurableFile.make(folder + "/made")
+            close(try DurableFile.openForAppending(folder + "/appended"))
+            close(try #require(try DurableFile.lock(folder + "/locked")))
+            for name in ["whole", "made", "appended", "locked"] {
+                #expect(try owner(name) == theirs, "\(name)")
+            }
+            // The control: what root writes for itself, in whatever folder, stays root's.
+            try Writer.pieces.write("new", to: folder + "/pieces")
+            #expect(try owner("pieces") == 0)
+        }
+    }
+
     @Test func `is renamed over files only`() async throws {
         try await withScratchDirectory { folder in
             let (path, pipe) = (folder + "/file", folder + "/pipe")

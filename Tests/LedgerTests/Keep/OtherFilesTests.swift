@@ -38,6 +38,36 @@ struct `Other files of a damaged ledger` {
         }
     }
 
+    // Products, say, may stand on another disk.
+    @Test func `go along from where links lead, unless in circles or to nothing`() async throws {
+        try await ScratchLedger.with { scratch in
+            try scratch.close()
+            let (elsewhere, new) = (scratch.path + "-elsewhere", scratch.path + "-new")
+            let manager = FileManager.default
+            for folder in [elsewhere, scratch.path + "/odd"] {
+                try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try Data("kept".utf8).write(to: URL(filePath: folder + "/a"))
+            }
+            let links = [
+                ("linked", elsewhere), ("odd/linked", elsewhere), ("round", "."), ("above", ".."),
+                ("own", "odd"), ("away", elsewhere + "/missing"),
+            ]
+            for (link, target) in links {
+                try manager.createSymbolicLink(
+                    atPath: scratch.path + "/" + link,
+                    withDestinationPath: target
+                )
+            }
+            let report = try `A salvage`.rescue(scratch.path, into: new)
+            #expect(
+                report.notCopied.sorted() == ["above", "away", "odd/linked", "own", "round"]
+            )
+            #expect(try Self.text(new + "/linked/a") == "kept")
+            #expect(ScratchTarget.kind(new + "/linked") == .directory)
+            #expect(try manager.contentsOfDirectory(atPath: new + "/odd") == ["a"])
+        }
+    }
+
     @Test(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
     func `that were not copied are told by the command`() async throws {
         try await CommandLedger.with { ledger in

@@ -50,7 +50,7 @@ final class ScratchLedger {
     private(set) var directory: OpenLedgerDirectory
     private var isOpen = true
 
-    private static let masterKey = (0..<32).map { UInt8($0) }
+    static let masterKey = (0..<32).map { UInt8($0) }
 
     /// Lends a ledger; it is closed and removed when the body ends.
     static func with<Result>(

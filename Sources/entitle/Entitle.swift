@@ -81,6 +81,12 @@ struct Entitle: ParsableCommand {
         }
     }
 
+    /// Whether a command only says how others are typed: `help` does, and one that has others below it.
+    private static func isHelp(_ command: any ParsableCommand) -> Bool {
+        let configuration = type(of: command).configuration
+        return configuration.commandName == "help" || !configuration.subcommands.isEmpty
+    }
+
     static func main() async {
         openStandardStreams()
         let wantsJSON = CommandLine.arguments.contains("--json")
@@ -89,12 +95,13 @@ struct Entitle: ParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
         var typed = _commandName
         do {
-            Invocation.current.settings = try Settings.load()
-            ProcessSecrets.forgetVariables()
             // This program hands its own child what it read as text.
             if !arguments.starts(with: ["audit", "--in-process"]) { try requireText(arguments) }
             typed = try UnknownCommand.refuse(arguments)
             var command = try parseAsRoot()
+            // How a command is typed is said whatever is set.
+            if !isHelp(command) { Invocation.current.settings = try Settings.load() }
+            ProcessSecrets.forgetVariables()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

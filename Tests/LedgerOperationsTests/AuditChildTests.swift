@@ -8,7 +8,8 @@ struct `An audit's process` {
     /// Runs what a shell script does in its place.
     private static func run(
         _ script: String,
-        isEnded: () -> Bool
+        note: String? = nil,
+        isEnded: () -> Bool = { false }
     ) throws -> AuditChild.Outcome {
         let path = FileManager.default.temporaryDirectory
             .appending(path: "audit-" + UUID().uuidString).path
@@ -17,13 +18,27 @@ struct `An audit's process` {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileManager.default
             .setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-        return try AuditChild(program: path).run([], key: nil, isHeard: false, isEnded: isEnded)
+        return try AuditChild(program: path)
+            .run([], key: nil, note: note, isHeard: false, isEnded: isEnded)
     }
 
     @Test func `is heard to its end`() throws {
         let outcome = try Self.run("read key; echo found; sleep 1; exit 3") { false }
         #expect(String(decoding: outcome.output, as: UTF8.self) == "found\n")
         #expect(outcome.code == 3 && outcome.isDamaged)
+    }
+
+    @Test func `is handed a checkpoint behind the key, in one line`() throws {
+        let script = #"read -r key; read -r note; printf '%s' "<$key>$note""#
+        let outcome = try Self.run(script, note: "log\n\u{2014} name\n")
+        #expect(
+            String(decoding: outcome.output, as: UTF8.self) == #"<>"log\n\#u{2014} name\n""#
+        )
+        // What no pipe holds would be waited for.
+        let fault = #expect(throws: OperationFault.self) {
+            try Self.run(script, note: String(repeating: "\n", count: 40_000))
+        }
+        #expect(fault?.code == .tooLarge)
     }
 
     // Whoever ends a server does not wait for it: it ends as its input does.

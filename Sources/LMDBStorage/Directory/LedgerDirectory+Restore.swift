@@ -126,8 +126,12 @@ extension LedgerDirectory {
     /// Whether a ledger may be made here: nothing is there, but for a master key; in a node's directory
     /// what is configured there is, too.
     ///
-    /// - Throws: `LedgerOpenFault.notEmpty`, `FileFault` for what is no directory.
+    /// - Throws: `LedgerOpenFault.notEmpty`; `.cannotCreate` for an empty path, below which all would stand in
+    ///   the root of the file system; `FileFault` for what is no directory.
     package static func requireRoom(at path: String) throws {
+        guard !path.isEmpty else {
+            throw LedgerOpenFault(.cannotCreate, "the path of its directory is empty")
+        }
         let isNode = isNode(at: path)
         for name in try DurableFile.names(in: path) where name != keyName {
             guard isNode, !nodeParts.contains(name) else {

@@ -37,22 +37,31 @@ package struct AuditChild: Sendable {
     /// `key`: the master key, which goes over by a pipe: variables can be read by others of this
     /// user, and are handed on. nil: it needs none.
     ///
+    /// `note`: the checkpoint that the log is held against, which goes the same way: what this process was
+    /// lent, a pipe say, the other one does not have. nil: there is none.
+    ///
     /// `isHeard`: whether its standard error is ours; else nobody sees it. `isEnded`: whether nobody wants to
     /// know any more.
     ///
-    /// - Throws: `CancellationError` where nobody wants to know.
+    /// - Throws: `OperationFault` for a note that is too long to be handed over; `CancellationError` where
+    ///   nobody wants to know.
     package func run(
         _ arguments: [String],
         key: [UInt8]?,
+        note: String? = nil,
         isHeard: Bool,
         isEnded: () -> Bool = { false }
     ) throws -> Outcome {
+        var lines = (key.map(Hexadecimal.encode) ?? "") + "\n"
+        // A text of several lines is one as JSON.
+        if let note { lines += JSONValue.string(note).description + "\n" }
+        guard lines.utf8.count <= Self.handedByteLimit else {
+            throw OperationFault(.tooLarge, "the checkpoint is too long", place: "--against")
+        }
         let output = Pipe()
         // It ends with us: the other end of its input closes then.
         let input = Pipe()
-        try input.fileHandleForWriting.write(
-            contentsOf: Data((key.map(Hexadecimal.encode) ?? "").utf8 + [0x0A])
-        )
+        try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
         let process = try SpawnedProcess(
             program,
             ["audit", "--in-process"] + arguments,
@@ -76,6 +85,8 @@ package struct AuditChild: Sendable {
         return Outcome(output: data, code: code)
     }
 
+    /// What a pipe holds that nobody reads yet (pipe(7)).
+    private static let handedByteLimit = 64 << 10
     private static let chunkByteCount = 64 << 10
 
     /// All that a child prints; nil: nobody wants to know any more.

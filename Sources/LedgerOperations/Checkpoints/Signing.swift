@@ -1,5 +1,7 @@
+import DurableFiles
 package import EntitlementLedger
 import EventLog
+import Glibc
 import LMDBStorage
 
 /// Signed checkpoints of a ledger that somebody else may be writing to.
@@ -17,8 +19,8 @@ package enum Signing {
         }
     }
 
-    /// Opens a ledger whose last checkpoint is as new as can be: signed now, or, where another
-    /// process writes or the disk is full, the last one that was signed.
+    /// Opens a ledger whose last checkpoint is as new as can be: signed now, or, where another process
+    /// writes, the disk is full or the file system is read-only, the last one that was signed.
     ///
     /// `open`: opens it, to be written to or only to be read.
     ///
@@ -40,6 +42,9 @@ package enum Signing {
             return try open(false)
         } catch  where LogStorageFault.isFullDisk(error) {
             warn("no new checkpoint: the ledger's disk is full")
+            return try open(false)
+        } catch let fault as FileFault where fault.code == EROFS {
+            warn("no new checkpoint: the ledger's file system is read-only")
             return try open(false)
         }
     }

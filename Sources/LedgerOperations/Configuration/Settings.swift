@@ -64,6 +64,11 @@ package struct Settings: Sendable {
         if let text { values[setting] = Value(text: text, origin: .flag) }
     }
 
+    /// Leaves settings to their defaults, whatever sets them.
+    package mutating func clear(_ settings: [Setting]) {
+        for setting in settings { values[setting] = nil }
+    }
+
     /// What a setting says as text; nil: its default holds.
     package subscript(setting: Setting) -> String? { values[setting]?.text }
 

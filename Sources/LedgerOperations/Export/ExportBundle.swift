@@ -50,7 +50,7 @@ package struct ExportBundle: ExportSource {
     static let handedByteLimit = 16 << 20
 
     private func reader() throws -> LineReader {
-        try LineReader(path, byteLimit: Self.lineByteLimit)
+        try LineReader(path, byteLimit: Self.lineByteLimit, keepsMark: true)
     }
 
     private func each(_ body: (_ file: String, _ line: [UInt8]) throws -> Void) throws {

@@ -27,7 +27,8 @@ package struct ExportFiles: ExportSource {
     /// A file line by line; nil: there is none.
     package func lines(_ name: String) throws -> (any ExportLines)? {
         guard let file = file(name) else { return nil }
-        return FileLines(reader: try LineReader(file, byteLimit: ExportBundle.handedByteLimit))
+        let limit = ExportBundle.handedByteLimit
+        return FileLines(reader: try LineReader(file, byteLimit: limit, keepsMark: true))
     }
 
     /// The path of a file of the export; nil for what is no regular file in its own directory.

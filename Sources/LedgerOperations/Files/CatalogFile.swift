@@ -13,7 +13,7 @@ package enum CatalogFile {
         do {
             bytes =
                 file == "-"
-                ? Array(FileHandle.standardInput.readDataToEndOfFile())
+                ? Array(try FileHandle.standardInput.readToEnd() ?? Data())
                 : Array(try Data(contentsOf: URL(filePath: file)))
         } catch {
             throw OperationFault(reading: file, error, as: .noInput, "the catalog cannot be read")

@@ -28,16 +28,11 @@ package final class LineReader {
         package var isBlank: Bool {
             bytes?.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } ?? false
         }
-
-        /// Drops the mark that some programs begin a file's first line with.
-        package mutating func dropByteOrderMark() {
-            guard bytes?.starts(with: LineReader.byteOrderMark) == true else { return }
-            bytes?.removeFirst(LineReader.byteOrderMark.count)
-        }
     }
 
     private let handle: FileHandle
     private let byteLimit: Int
+    private let keepsMark: Bool
     private let isInterrupted: @Sendable () -> Bool
     private var buffer: [UInt8] = []
     private var position = 0
@@ -47,7 +42,8 @@ package final class LineReader {
 
     /// Opens a file; `-` is standard input.
     ///
-    /// `byteLimit`: what is longer is passed over.
+    /// `byteLimit`: what is longer is passed over. `keepsMark`: whether the mark that some programs begin a
+    /// text with belongs to its first line, as it does where bytes are held against a digest.
     ///
     /// `isInterrupted`: whether to wait no longer for input that does not come.
     ///
@@ -55,21 +51,17 @@ package final class LineReader {
     package init(
         _ file: String,
         byteLimit: Int = lineByteLimit,
+        keepsMark: Bool = false,
         isInterrupted: @escaping @Sendable () -> Bool = { false }
     ) throws {
         self.byteLimit = byteLimit
+        self.keepsMark = keepsMark
         self.isInterrupted = isInterrupted
         if file == "-" {
             handle = .standardInput
             return
         }
-        var isDirectory = false
-        guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) else {
-            throw OperationFault(.noInput, "there is no such file", place: file)
-        }
-        guard !isDirectory else {
-            throw OperationFault(.noInput, "this is a directory", place: file)
-        }
+        try Self.requireFile(file)
         guard let handle = FileHandle(forReadingAtPath: file) else {
             throw OperationFault(
                 .notPermitted,
@@ -78,6 +70,19 @@ package final class LineReader {
             )
         }
         self.handle = handle
+    }
+
+    /// Refuses a path at which nothing or a directory stands; opens nothing.
+    ///
+    /// - Throws: `OperationFault`.
+    package static func requireFile(_ file: String) throws {
+        var isDirectory = false
+        guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) else {
+            throw OperationFault(.noInput, "there is no such file", place: file)
+        }
+        guard !isDirectory else {
+            throw OperationFault(.noInput, "this is a directory", place: file)
+        }
     }
 
     /// Bytes of a regular file; nil for anything else: it has no end yet.
@@ -135,8 +140,11 @@ package final class LineReader {
 
     private func line(_ bytes: [UInt8]?) -> Line {
         number += 1
-        guard let bytes, bytes.count <= byteLimit else {
+        guard var bytes, bytes.count <= byteLimit else {
             return Line(number: number, bytes: nil)
+        }
+        if number == 1, !keepsMark, bytes.starts(with: Self.byteOrderMark) {
+            bytes.removeFirst(Self.byteOrderMark.count)
         }
         return Line(number: number, bytes: bytes)
     }

@@ -39,7 +39,15 @@ package enum ProofFile {
         _ path: String,
         _ body: (_ note: String) throws -> Outcome
     ) throws -> Outcome {
-        let note = try text(path)
+        try withCheckpoint(try text(path), of: path, body)
+    }
+
+    /// The same with a text that was read of the file already.
+    package static func withCheckpoint<Outcome>(
+        _ note: String,
+        of path: String,
+        _ body: (_ note: String) throws -> Outcome
+    ) throws -> Outcome {
         do {
             return try body(note)
         } catch let fault as NoteFault {

@@ -75,11 +75,14 @@ public struct Importer {
     ///
     /// `quarantine`: what is refused goes there, if `onError` says so.
     ///
-    /// - Throws: `OperationFault` for a file that cannot be read, `LedgerFault`, `LogStorageFault`.
+    /// - Throws: `OperationFault` for a file that cannot be read, before the first where it is not there or is
+    ///   a directory; `LedgerFault`, `LogStorageFault`.
     public mutating func run(
         _ files: [String],
         quarantine: ImportQuarantine? = nil
     ) throws {
+        // Else what is recorded of those before it would be told to nobody.
+        for file in files where file != "-" { try LineReader.requireFile(file) }
         var quarantine = quarantine
         let sizes = files.map(LineReader.byteCount)
         let total = sizes.reduce(UInt64?(0)) { sum, size in
@@ -198,7 +201,6 @@ public struct Importer {
             (lines.isEmpty && mayWait) || !acknowledges || reader.holdsLine,
             var line = try reader.next()
         {
-            if line.number == 1 { line.dropByteOrderMark() }
             if line.isBlank {
                 if options.isInterrupted() { break }
                 continue

@@ -5,7 +5,7 @@ package enum SyncList {
     /// The purchase that a line names; nil: none.
     ///
     /// A line is `STORE/ORIGINAL_ID`, a transaction id of the App Store, a purchase token or an order of
-    /// Google Play, or has one of these in a cell between commas.
+    /// Google Play, or has one of these in a cell between commas. A name with U+FFFD in it is none.
     package static func purchase(inLine line: String) -> PurchaseName? {
         let cells = line.split(separator: ",").map { String($0.trimmed(of: " \t\r\"")) }
         for cell in cells where PlayFetch.isOrder(cell) || isTransaction(cell) {
@@ -15,6 +15,8 @@ package enum SyncList {
     }
 
     private static func purchase(named name: String) -> PurchaseName? {
+        // What is not UTF-8 was read so: the store would be asked about another purchase.
+        guard !name.unicodeScalars.contains("\u{FFFD}") else { return nil }
         if isTransaction(name) { return PurchaseName(store: Source.appStore, originalID: name) }
         if let purchase = PurchaseName(name),
             [Source.appStore, Source.playStore].contains(purchase.store)

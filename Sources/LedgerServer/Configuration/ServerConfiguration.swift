@@ -15,6 +15,8 @@ package struct ServerConfiguration: Sendable {
 
     /// Ports that there are; 0 picks one.
     package static let ports = 0...65_535
+    /// Levels of the log that there are.
+    package static let logLevels = Logger.Level.allCases.map(\.rawValue)
     private static let bodyBytes = LedgerServer.Options.leastBodyByteLimit...1 << 40
     static let mostConnections = 1_000_000
     private static let connections = 1...mostConnections

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import Foundation
 import Glibc
 import LedgerOperations
@@ -60,6 +61,14 @@ extension AuditChild {
     static func takeKey() {
         guard let line = readLine(), !line.isEmpty else { return }
         Invocation.current.passedKey = line
+    }
+
+    /// Takes the checkpoint that the other process hands over behind the key; for the child.
+    ///
+    /// nil: it does not.
+    static func takeNote() -> String? {
+        guard let line = readLine() else { return nil }
+        return (try? JSONValue(parsing: Array(line.utf8)))?.string
     }
 
     /// Ends this process when the one that started it is gone; for the child.

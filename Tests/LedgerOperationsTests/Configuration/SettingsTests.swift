@@ -32,6 +32,16 @@ struct `The settings` {
         #expect(origin(.port) == .file && origin(.publish) == .default)
     }
 
+    @Test func `are left to their defaults, whatever set them`() throws {
+        var settings = try Settings(file: Self.file(#"{"archive":"a","port":1}"#)) { setting in
+            setting == .publish ? "p" : nil
+        }
+        settings.set(.stores, byFlag: "s")
+        settings.clear([.archive, .publish, .stores])
+        for setting in [Setting.archive, .publish, .stores] { #expect(settings[setting] == nil) }
+        #expect(settings[.port] == "1" && !settings.isOfFile(.archive))
+    }
+
     @Test func `have the names of their variables`() throws {
         let variables = EnvironmentVariablesProvider(environmentVariables: [
             "ENTITLE_BODY_BYTES": "1", "ENTITLE_TLS_CERTIFICATE_FILE": "chain", "HOST": "other",

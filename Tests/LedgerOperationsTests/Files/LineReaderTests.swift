@@ -5,6 +5,24 @@ import Synchronization
 import SystemPackage
 import Testing
 
+struct `Lines of a file` {
+    @Test func `begin behind a byte-order mark, unless it is a part of what is read`() throws {
+        try withTemporaryFolder { folder throws in
+            let (path, mark) = (folder + "/lines", [0xEF, 0xBB, 0xBF] as [UInt8])
+            let (one, other) = (Array("one".utf8), Array("other".utf8))
+            try Data(mark + one + [0x0A] + mark + other).write(to: URL(filePath: path))
+            func lines(keepsMark: Bool) throws -> [[UInt8]] {
+                let reader = try LineReader(path, keepsMark: keepsMark)
+                var lines: [[UInt8]] = []
+                while let line = try reader.next() { lines.append(line.bytes ?? []) }
+                return lines
+            }
+            #expect(try lines(keepsMark: false) == [one, mark + other])
+            #expect(try lines(keepsMark: true) == [mark + one, mark + other])
+        }
+    }
+}
+
 struct `Lines that are waited for` {
     /// A reader of a pipe that nobody closes, on a thread that takes signals.
     private final class Waiting: Sendable {

@@ -48,6 +48,34 @@ struct `The command import` {
         }
     }
 
+    // What is recorded of one file would be told to nobody.
+    @Test func `takes none of several files where one is not there`() async throws {
+        try await CommandLedger.with { ledger in
+            let there = try ledger.file("there", Self.before + "\n")
+            for absent in [ledger.folder + "/absent", ledger.folder] {
+                let refused = try await ledger.run(["import", there, absent])
+                #expect(refused.code == 66 && refused.output.isEmpty, "\(refused)")
+                #expect(refused.problem?["detail"]?.string == absent)
+                let status = try await ledger.run(["status"])
+                #expect(status.json?["sequence"]?.integer == 1, "the catalog alone")
+            }
+        }
+    }
+
+    // A terminal does what such characters say.
+    @Test func `repeats what stands in a line as text, and no more than one reads`() async throws {
+        try await CommandLedger.with { ledger in
+            let long = String(repeating: "x", count: 10_000)
+            let data = #"{"useId":"u","featureId":"scan","\u001b[2J\#(long)":1}"#
+            let line = Sample.line("u", "usage.recorded", "customer/u", data: data)
+            let file = try ledger.file("lines", line + "\n")
+            let stopped = try await EntitleCommand.run(["import", file, "--ledger", ledger.path])
+            #expect(stopped.code == 65 && stopped.errors.contains("data.\u{FFFD}[2Jxxx"))
+            #expect(!stopped.errors.unicodeScalars.contains("\u{1B}"))
+            #expect(stopped.errors.utf8.count < long.utf8.count)
+        }
+    }
+
     // Z6, several machines: an erasure elsewhere would not reach it
     @Test func `keeps no refused line on one machine of several`() async throws {
         try await CommandLedger.with { ledger in

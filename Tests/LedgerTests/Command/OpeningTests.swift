@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import Foundation
 import Glibc
+import LMDBStorage
 import LedgerOperations
 import Testing
 
@@ -184,6 +185,64 @@ struct `The command says why it cannot begin` {
             try await Self.expect(["init", "--ledger", ledger.folder], 73, "not_empty")
             try await Self.expect(["init", "--ledger", "/proc/none/ledger"], 73, "cannot_create")
         }
+    }
+
+    // Below an empty path all would stand in the root of the file system.
+    @Test func `if the path of what it makes is empty`() async throws {
+        try await withScratchDirectory { folder in
+            let restore = ["restore", folder + "/none", "--into"]
+            try await Self.expect(restore + ["", "--dry-run"], 73, "cannot_create")
+            // The control
+            try await Self.expect(restore + [folder + "/new", "--dry-run"], 66, "no_source")
+        }
+        let fault = #expect(throws: LedgerOpenFault.self) {
+            try LedgerDirectory.requireRoom(at: "")
+        }
+        #expect(fault?.code == .cannotCreate)
+    }
+
+    @Test func `if the file of a key for a server has none in its first line`() async throws {
+        try await withScratchDirectory { folder in
+            let file = folder + "/token"
+            let show = ["show", "ann", "--server", "http://127.0.0.1:1", "--token-file", file]
+            for text in ["", "\n", " \r\nkey\n"] {
+                try Data(text.utf8).write(to: URL(filePath: file))
+                try await Self.expect(show, 66, "no_input")
+            }
+            // The control: nobody listens there.
+            try Data("key\n".utf8).write(to: URL(filePath: file))
+            try await Self.expect(show, 69, "unreachable")
+        }
+    }
+
+    // A closed stream is /dev/null, opened to be written to.
+    @Test func `if a standard input that it is to read cannot be`() async throws {
+        for words in [["catalog", "validate", "-"], ["catalog", "gates", "--file", "-"]] {
+            let outcome = try await EntitleCommand.run(words + ["--json"], behind: "exec 0<&-")
+            #expect(outcome.code == 66 && outcome.problemCode == "no_input", "\(outcome)")
+        }
+    }
+
+    // Before anything is opened or made: the flag is at fault, and no configuration.
+    @Test(arguments: [
+        (["serve", "--ephemeral"], "--port", "65536"), (["demo"], "--port", "65536"),
+        (["demo"], "--store-port", "65536"), (["simulate", "serve"], "--port", "65536"),
+        (
+            ["simulate", "trigger", "grace_recovered", "--deliver-to", "http://127.0.0.1:1"],
+            "--port", "65536"
+        ), (["serve"], "--log-level", "nope"),
+    ])
+    func `with exit 64 where a port or a level of the log is none`(
+        _ words: [String],
+        _ flag: String,
+        _ value: String
+    ) async throws {
+        let outcome = try await EntitleCommand.run(
+            words + [flag, value, "--json"],
+            behind: EntitleCommand.closedOutput
+        )
+        #expect(outcome.code == 64, "\(outcome)")
+        #expect(outcome.problem?["detail"]?.string == flag, "\(outcome)")
     }
 
     static let usage: [[String]] = [

@@ -50,6 +50,21 @@ struct `The command answers` {
         }
     }
 
+    // Row 10.4: of a report that has no stages nothing is asked of them, and a flag counts first.
+    @Test(arguments: [
+        (["stages"], 78), (["stages", "--thresholds", "2000"], 0), (["customers"], 0),
+    ])
+    func `reports by the thresholds that are set where they have stages alone`(
+        _ words: [String],
+        _ code: Int
+    ) async throws {
+        try await CommandLedger.with { ledger in
+            let malformed = ["ENTITLE_STAGE_THRESHOLDS": "soon"]
+            let report = try await ledger.run(["report"] + words, environment: malformed)
+            #expect(Int(report.code) == code, "\(report)")
+        }
+    }
+
     // T1, T4: forms of INSTANT
     @Test func `at and as known at instants of every form`() async throws {
         try await CommandLedger.with { ledger in

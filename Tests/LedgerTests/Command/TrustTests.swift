@@ -49,6 +49,25 @@ struct `The command's configuration` {
         }
     }
 
+    // Who looks up how a command is typed may have come to set it right.
+    @Test func `keeps nobody from being told how a command is typed`() async throws {
+        try await withScratchDirectory { folder in
+            let broken = ["ENTITLE_CONFIG": folder + "/none"]
+            let asked: [[String]] = [
+                [], ["--help"], ["--version"], ["help", "show"], ["show", "--help"], ["catalog"],
+            ]
+            for words in asked {
+                let told = try await EntitleCommand.run(words, environment: broken)
+                #expect(told.code == 0 && !told.output.isEmpty, "\(words): \(told)")
+            }
+            let mistyped = ["show", "ann", "--att", "now"]
+            #expect(try await EntitleCommand.run(mistyped, environment: broken).code == 64)
+            // The control
+            let shown = try await EntitleCommand.run(["config", "show"], environment: broken)
+            #expect(shown.code == 78)
+        }
+    }
+
     @Test func `beside the ledger is held to the same`() async throws {
         try await CommandLedger.with { ledger in
             let stores = ledger.path + "/stores.json"

@@ -159,6 +159,25 @@ struct KeepCommandTests {
         }
     }
 
+    // An audit's own process has neither this one's standard input nor what else a shell lent it.
+    @Test(.timeLimit(.minutes(60)))
+    func `an older checkpoint is read wherever it comes from`() async throws {
+        try await Self.filled { ledger, _ in
+            let noted = Array(try await note(ledger).utf8)
+            let against = ["audit", "--quick", "--json", "--ledger", ledger.path, "--against"]
+            for (place, shell) in [("/dev/fd/7", "exec 7< in"), ("/dev/stdin", "true")] {
+                let audited = try await EntitleCommand.run(
+                    against + [place],
+                    input: noted,
+                    behind: shell
+                )
+                try #require(audited.code == 0, "\(place): \(audited)")
+            }
+            let none = try await EntitleCommand.run(against + ["/dev/stdin"], input: [0x61])
+            #expect(none.code == 65 && none.errors.contains("/dev/stdin"), "\(none)")
+        }
+    }
+
     // Z6: an erasure reaches backups that are there, and whatever is restored from a later archive
     @Test func `whoever was erased does not come back by any restore`() async throws {
         try await Self.filled { ledger, _ in

@@ -18,6 +18,23 @@ struct `Owners changed by the command` {
     private static let transfer = ["transfer", "app_store/1", "--to", "bob", "--reason", "asked"]
     private static let release = ["release", "app_store/1", "--reason", "asked"]
 
+    // One of several would be claimed, and the others not.
+    @Test func `are claimed by what a store signed, one to a file`() async throws {
+        try await CommandLedger.with { ledger in
+            let store = #"{"appStore":{"bundleIds":["com.example.app"],"appAppleId":1}}"#
+            let stores = try ledger.file("stores.json", store)
+            let claim = ["claim", "ann", "--stores", stores, "--signed-transaction"]
+            let several = try ledger.file("several", "a.b.c\n\nd.e.f\n")
+            let refused = try await ledger.run(claim + [several])
+            #expect(refused.code == 65 && refused.problemCode == "malformed", "\(refused)")
+            #expect(refused.problem?["detail"]?.string == several + ", line 3")
+            // The control: it is looked at what it is.
+            let one = try ledger.file("one", "\u{FEFF}a.b.c\r\n \n")
+            let looked = try await ledger.run(claim + [one])
+            #expect(looked.code == 4, "\(looked)")
+        }
+    }
+
     // E4: decided as it would be, and then done the same: the control.
     @Test(arguments: [(transfer, "bob", "pro"), (release, "ann", "free")])
     func `are tried, and then done the same`(

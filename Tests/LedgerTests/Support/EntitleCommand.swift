@@ -55,6 +55,9 @@ enum EntitleCommand {
         var problemCode: String? { problem?["code"]?.string }
     }
 
+    /// What a shell does for standard output to be a pipe whose reader is gone.
+    static let closedOutput = "mkfifo pipe; true < pipe & exec > pipe; wait"
+
     /// Runs the command to its end.
     ///
     /// `input`: standard input; without it there is none.

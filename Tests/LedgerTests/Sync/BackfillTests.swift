@@ -357,7 +357,7 @@ struct `A backfill` {
         ("GPA.3300-1", "play_store/GPA.3300-1"), ("a-token.of-play", "play_store/a-token.of-play"),
         (#""GPA.3300-1","2026-01-01","Charged""#, "play_store/GPA.3300-1"),
         ("Charged, GPA.3300-2..0 ,EUR\r", "play_store/GPA.3300-2..0"), ("order,date,state", nil),
-        ("", nil), ("two words", nil), ("12", "play_store/12"),
+        ("", nil), ("two words", nil), ("12", "play_store/12"), ("token\u{FFFD}", nil),
     ])
     func `reads a line of a list`(_ line: String, _ purchase: String?) {
         #expect(SyncList.purchase(inLine: line)?.description == purchase)

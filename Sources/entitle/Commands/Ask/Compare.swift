@@ -127,7 +127,8 @@ struct CompareRevenueCat: ParsableCommand {
             let report = try comparison.take(from, isInterrupted: { Interrupt.isRaised })
             refused = report.refused
             for (file, line, refusal) in report.refusals.prefix(Self.shownRefusals) {
-                Terminal.note("\(file), line \(line): \(refusal.detail) [\(refusal.code)]")
+                let detail = Terminal.plain(refusal.detail)
+                Terminal.note("\(file), line \(line): \(detail) [\(refusal.code)]")
             }
         }
         let answer = try comparison.run(

@@ -131,12 +131,13 @@ struct Report: ParsableCommand {
             question.range.start = try InstantArgument.parse(from, place: "--from", now: now)
         }
         question.range.end = try to.map { try InstantArgument.parse($0, place: "--to", now: now) }
-        question.thresholds = try Invocation.current.settings.stageThresholds()
         if let thresholds {
             guard let read = StageReport.Thresholds(thresholds) else {
                 throw Self.usage("not thresholds", "--thresholds", hint: "such as 2000,store:800")
             }
             question.thresholds = read
+        } else if kind == .stages {
+            question.thresholds = try Invocation.current.settings.stageThresholds()
         }
         guard
             let rule = AlertRule(

@@ -154,13 +154,12 @@ enum CustomerArgument {
 
     /// The customers of a file with an id on each line, each once; `-` is standard input.
     ///
-    /// - Throws: `OperationFault` that names the line on which none stands.
+    /// - Throws: `OperationFault` that names the line on which none stands; where there is none at all.
     static func listed(in file: String) throws -> [CustomerID] {
         let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         var customers: [CustomerID] = []
         var met: Set<CustomerID> = []
         while var line = try reader.next() {
-            if line.number == 1 { line.dropByteOrderMark() }
             // No id ends so: it is a line's end as some programs write it.
             if line.bytes?.last == UInt8(ascii: "\r") { line.bytes?.removeLast() }
             if line.bytes?.isEmpty == true { continue }
@@ -173,6 +172,10 @@ enum CustomerArgument {
                 )
             }
             if met.insert(customer).inserted { customers.append(customer) }
+        }
+        // Of a list that somebody kept from being read nothing is known.
+        guard !customers.isEmpty || Interrupt.isRaised else {
+            throw OperationFault(.invalidValue, "it names no customer", place: file)
         }
         return customers
     }

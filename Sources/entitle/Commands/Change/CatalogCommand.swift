@@ -46,7 +46,8 @@ struct CatalogCommand: ParsableCommand {
         func run() throws {
             let document = try CatalogFile.read(file)
             for doubt in CatalogFile.doubts(document) {
-                Terminal.note("warning: \(doubt.path): \(doubt.detail) [\(doubt.code.rawValue)]")
+                let (path, detail) = (Terminal.plain(doubt.path), Terminal.plain(doubt.detail))
+                Terminal.warn("\(path): \(detail) [\(doubt.code.rawValue)]")
             }
             let effective = try effective.map {
                 try InstantArgument.parse($0, place: "--effective")

@@ -268,6 +268,17 @@ private enum SignedFile {
                 place: file
             )
         }
+        // Else what stands there would be claimed to all appearances, and is not.
+        while let next = try reader.next() {
+            guard next.isBlank else {
+                throw OperationFault(
+                    .malformed,
+                    "more stands there than what a store signed, in one line",
+                    place: "\(file), line \(next.number)",
+                    hint: "name a file for each"
+                )
+            }
+        }
         return bytes
     }
 }

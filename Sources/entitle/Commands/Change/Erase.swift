@@ -103,11 +103,7 @@ struct Erase: ParsableCommand {
 
     private func customers() throws -> [CustomerID] {
         if let customer { return [try CustomerArgument.checked(customer)] }
-        let customers = try file.map { try CustomerArgument.listed(in: $0) } ?? []
-        guard !customers.isEmpty else {
-            throw OperationFault(.invalidValue, "it names no customer", place: file)
-        }
-        return customers
+        return try file.map { try CustomerArgument.listed(in: $0) } ?? []
     }
 
     private func requireConfirmation(of customers: [CustomerID]) throws {

@@ -168,10 +168,12 @@ struct Sync: ParsableCommand {
         var purchases: [PurchaseName] = []
         var met: Set<PurchaseName> = []
         while let line = try reader.next() {
+            if line.isBlank { continue }
+            // Other cells of a row may be of any encoding.
             let text = line.bytes.map { String(decoding: $0, as: UTF8.self) }
             if let purchase = text.flatMap({ SyncList.purchase(inLine: $0) }) {
                 if met.insert(purchase).inserted { purchases.append(purchase) }
-            } else if text == nil || line.number > 1 && text?.isEmpty == false {
+            } else if text == nil || line.number > 1 {
                 // The first line may be a heading; one that is too long to be read is none.
                 throw OperationFault(
                     .malformed,

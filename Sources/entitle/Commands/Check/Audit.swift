@@ -58,13 +58,16 @@ struct Audit: ParsableCommand {
         if let client = try server.named() { return try ask(client) }
         guard inProcess else { return try runInChild() }
         AuditChild.takeKey()
+        let note = against == nil ? nil : AuditChild.takeNote()
         // Threads that begin from here on have it, too.
         if behind { _ = nice(Self.leastPriority) }
         AuditChild.endWithParent()
         let progress = Progress("audited")
         func audit(_ ledger: Ledger) throws -> AuditAnswer {
             let fault = try against.flatMap { file in
-                try ProofFile.withCheckpoint(file) { try ledger.prover.fault(against: $0) }
+                try ProofFile.withCheckpoint(note ?? "", of: file) {
+                    try ledger.prover.fault(against: $0)
+                }
             }
             var report = try ledger.auditor.audit(scope, archive: archiveStore()) {
                 progress.show($0, of: $1)
@@ -122,6 +125,7 @@ struct Audit: ParsableCommand {
         let outcome = try AuditChild.own.run(
             Array(CommandLine.arguments.dropFirst(2)),
             key: withoutKey ? nil : options.keyOptions.read(),
+            note: against.map { try ProofFile.text($0) },
             isHeard: true
         )
         guard outcome.isDamaged, outcome.output.isEmpty else {

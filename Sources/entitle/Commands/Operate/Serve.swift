@@ -45,6 +45,7 @@ struct Serve: AsyncParsableCommand {
     var logLevel: String?
 
     func run() async throws {
+        try requireFlags()
         guard !(ephemeral && readOnly) else {
             throw OperationFault(.usage, "--ephemeral and --read-only exclude one another")
         }
@@ -88,11 +89,25 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// What is set, flags first.
-    private func settings() throws -> Settings {
-        if let port, !ServerConfiguration.ports.contains(port) {
-            throw OperationFault(.usage, "expected \(ServerConfiguration.ports)", place: "--port")
+    /// Refuses what a flag says before anything is opened: it is the command that is not in order then, and
+    /// not its configuration.
+    private func requireFlags() throws {
+        if let port { try PortArgument.require(port) }
+        if let logLevel, !ServerConfiguration.logLevels.contains(logLevel) {
+            throw OperationFault(
+                .usage,
+                "no such log level",
+                place: "--log-level",
+                hint: ServerConfiguration.logLevels.joined(separator: ", ")
+            )
         }
+    }
+
+    /// What is set, flags first.
+    ///
+    /// `isTemporary`: whether the ledger is gone with its server: archive and published checkpoints are those of
+    /// the operator's own ledger then. `hasStore`: whether a store is played beside it: no other is asked.
+    private func settings(isTemporary: Bool, hasStore: Bool) -> Settings {
         var settings = Invocation.current.settings
         let flags: [(Setting, String?)] = [
             (.host, host), (.port, port.map(String.init)), (.stores, stores.stores),
@@ -100,6 +115,8 @@ struct Serve: AsyncParsableCommand {
             (.customerKeysFile, customerKeys), (.logLevel, logLevel),
         ]
         for (setting, text) in flags { settings.set(setting, byFlag: text) }
+        if isTemporary { settings.clear([.archive, .publish]) }
+        if hasStore { settings.clear([.stores]) }
         return settings
     }
 
@@ -119,7 +136,7 @@ struct Serve: AsyncParsableCommand {
         masterKey: @escaping @Sendable () throws -> [UInt8],
         isListening: @escaping @Sendable (LedgerServer.Listening) -> Void = { _ in }
     ) async throws {
-        let settings = try settings()
+        let settings = settings(isTemporary: key != nil, hasStore: simulator != nil)
         var options = try await ServerConfiguration(
             settings,
             ofLedgerAt: path,

@@ -144,6 +144,7 @@ struct SimulatedFeed {
 
     /// Scenarios with their numbers: they are moved to the past, and apart from one another.
     init(_ options: FeedOptions, _ scenarios: [(number: Int, scenario: Scenario)]) throws {
+        try PortArgument.require(options.port)
         let delivery = try options.delivery()
         (targets, speed) = (try options.targets(), try options.speed())
         let now = SystemClock.now()

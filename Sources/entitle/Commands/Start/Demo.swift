@@ -40,6 +40,9 @@ struct Demo: AsyncParsableCommand {
                 place: "--customers"
             )
         }
+        try PortArgument.require(port)
+        try PortArgument.require(storePort, place: "--store-port")
+        Interrupt.catchSignals()
         let place = try TemporaryLedger()
         defer { place.remove() }
         let clock = SimulatedClock(SystemClock.now)
@@ -54,6 +57,8 @@ struct Demo: AsyncParsableCommand {
                 authority: store.authority
             )
             let count = try await year.record(in: open.ledger)
+            // Whoever ended it meanwhile waits for no server.
+            if Interrupt.isRaised { throw ExitCode(.interrupted) }
             Terminal.note("\(count) messages of the App Store, \(customers) customers")
             try Self.trust(store, at: place.path)
             let devices = SimulatedDeviceAPI(

@@ -55,11 +55,11 @@ struct ServerOptions: ParsableArguments {
     private func token() throws -> String? {
         guard let tokenFile else { return nil }
         let reader = try LineReader(tokenFile, isInterrupted: { Interrupt.isRaised })
-        guard let line = try reader.next()?.bytes else {
+        let text = String(decoding: try reader.next()?.bytes ?? [], as: UTF8.self)
+        guard let key = text.split(whereSeparator: \.isWhitespace).first else {
             throw OperationFault(.noInput, "the file has no key in it", place: tokenFile)
         }
-        let text = String(decoding: line, as: UTF8.self)
-        return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
+        return String(key)
     }
 }
 

@@ -9,13 +9,15 @@ import Synchronization
 
 /// Standard output carries the result and nothing else; everything else goes to standard error.
 enum Terminal {
-    /// Ends the program if the output takes nothing more (a full disk): what was recorded stands.
+    /// Ends the program if the output takes nothing more: as a closed pipe ends any, or, where the disk is
+    /// full, with a fault; what was recorded stands.
     static func write(_ text: String) { write(Data(text.utf8)) }
 
     static func write(_ bytes: Data) {
         do {
             try FileHandle.standardOutput.write(contentsOf: bytes)
         } catch {
+            if isBrokenPipe(error) { endByPipe() }
             let failure = OperationFault(
                 .output,
                 "standard output cannot be written",
@@ -25,17 +27,42 @@ enum Terminal {
         }
     }
 
+    private static func isBrokenPipe(_ error: any Error) -> Bool {
+        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        return cause?.domain == NSPOSIXErrorDomain && cause?.code == Int(EPIPE)
+    }
+
+    /// Ends as a closed pipe ends any program: nobody reads any more, as behind `head -1`.
+    ///
+    /// The networking has this process pass over the signal that says so.
+    private static func endByPipe() -> Never {
+        TemporaryLedger.removeAll()
+        signal(SIGPIPE, SIG_DFL)
+        raise(SIGPIPE)
+        // Where this thread holds the signal back, the shell is told the same.
+        Glibc.exit(128 + SIGPIPE)
+    }
+
     static func line(_ text: String) { write(text + "\n") }
 
     /// A text from outside as a part of a line: it rewrites nothing, and is no longer than one reads.
-    static func plain(_ text: String) -> String {
-        let scalars = text.unicodeScalars.prefix(plainLimit).map { scalar in
-            scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
+    static func plain(_ text: String) -> String { plain(text, upTo: plainLimit) }
+
+    /// `kept`: a control character that stays; nil: none does.
+    private static func plain(
+        _ text: String,
+        upTo limit: Int,
+        keeping kept: Unicode.Scalar? = nil
+    ) -> String {
+        let scalars = text.unicodeScalars.prefix(limit).map { scalar in
+            scalar.properties.generalCategory == .control && scalar != kept ? "\u{FFFD}" : scalar
         }
         return String(String.UnicodeScalarView(scalars))
     }
 
     private static let plainLimit = 200
+    /// Characters of each part of a fault that people are told.
+    private static let faultLimit = 4096
 
     static func lines(_ lines: [String]) { write(lines.map { $0 + "\n" }.joined()) }
 
@@ -69,8 +96,14 @@ enum Terminal {
             return
         }
         // A no of `use` or `can` is an answer; its reason is the message.
-        note("error: \(failure.message)" + (failure.place.map { " (\($0))" } ?? ""))
-        if let hint = failure.hint { note("hint: \(hint)") }
+        let place = failure.place.map { $0.isEmpty ? "" : " (\(plainLines($0)))" } ?? ""
+        note("error: \(plainLines(failure.message))\(place)")
+        if let hint = failure.hint { note("hint: \(plainLines(hint))") }
+    }
+
+    /// A part of a fault, which may list others a line each and repeat what stands in a file.
+    private static func plainLines(_ text: String) -> String {
+        plain(text, upTo: faultLimit, keeping: "\n")
     }
 
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }

@@ -41,6 +41,16 @@ extension Questions {
         return cached
     }
 
+    /// Whether what was folded is what the log's first `size` events give; false too where that is not certain.
+    ///
+    /// Cost: that of ``cachedAccess(of:environment:at:)``, and a look at how far the views reach.
+    ///
+    /// - Throws: what a look into the views throws.
+    package func isMade(_ access: CachedAccess, from size: UInt64) throws -> Bool {
+        // What stands in the log and not in the views yet may be about the customer.
+        try views.end >= size && access.isUnmoved(since: size, in: views)
+    }
+
     /// Folds what a customer may use at an instant, everything known, and keeps it.
     ///
     /// A customer of whom nothing was recorded is not kept: nothing would tell when they come.

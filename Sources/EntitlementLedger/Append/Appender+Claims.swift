@@ -125,10 +125,20 @@ private struct ClaimPart {
     }
 
     /// What is told of a transaction: a refusal before all, then what was new.
+    ///
+    /// `parts`: in the order in which they were recorded; one at least.
     static func outcome(of parts: [ClaimOutcome]) -> ClaimOutcome {
-        let refused = parts.first { if case .refused = $0 { true } else { false } }
-        let recorded = parts.first { if case .recorded = $0 { true } else { false } }
-        return refused ?? recorded ?? parts[0]
+        var told = parts[0]
+        for part in parts {
+            switch (told, part) {
+            case (_, .refused): return part
+            case (.recorded(let first, _), .recorded(_, let size)):
+                told = .recorded(sequence: first, size: size)
+            case (.known, .recorded): told = part
+            default: break
+            }
+        }
+        return told
     }
 }
 

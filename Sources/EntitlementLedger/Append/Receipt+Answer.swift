@@ -50,9 +50,12 @@ extension ClaimItem {
     package init(_ outcome: ClaimOutcome, of purchase: PurchaseName) {
         let name = purchase.description
         switch outcome {
-        case .recorded(let first):
-            self.init(outcome: .recorded, purchase: name, sequence: first)
-        case .known(let first): self.init(outcome: .known, purchase: name, sequence: first)
+        case .recorded(let first, let size):
+            self.init(outcome: .recorded, purchase: name, sequence: first, size: size)
+        case .known(let first):
+            // Fits: a place in a log.
+            let size = first.map { $0 + 1 }
+            self.init(outcome: .known, purchase: name, sequence: first, size: size)
         case .refused(let refusal, let owner):
             self.init(
                 outcome: .refused,

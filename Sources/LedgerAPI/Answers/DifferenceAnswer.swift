@@ -80,14 +80,14 @@ public struct ComparedPoint: Described {
 
     /// Its members, in the order in which they are written.
     package static let fields = Fields("ComparedPoint", "One side of a comparison", Self.init) {
-        Field("at", \.at, .instant)
+        Field("at", \.at, .instant).echoed
         Field("known", \.known, .orNull(.instant))
         Field(
             "sequence",
             \.sequence,
             .count,
             "Size of the prefix that this side was made from"
-        )
+        ).echoed
     }
 }
 

@@ -108,7 +108,7 @@ package struct OfferingAnswer: Described {
     /// Its members, in the order in which they are written.
     package static let fields = Fields("Offering", "What a paywall shows", Self.init) {
         Field("feature", \.feature, .orNull(.name), "Whose closed gate leads there")
-        Field("at", \.at, .instant)
+        Field("at", \.at, .instant).echoed
         Field(
             "validUntil",
             \.validUntil,

@@ -65,6 +65,8 @@ package struct ClaimItem: Described {
     package var purchase: String?
     /// The first event that says so; nil: there is none.
     package var sequence: UInt64?
+    /// Events of a log that has it; of what was known at least; nil: there is none.
+    package var size: UInt64?
     /// Why it is refused, a code of a closed set; nil: it is not.
     package var code: String?
     /// A sentence beside the code; holds no id.
@@ -90,6 +92,7 @@ package struct ClaimItem: Described {
         outcome: Outcome,
         purchase: String?,
         sequence: UInt64? = nil,
+        size: UInt64? = nil,
         code: String? = nil,
         detail: String? = nil,
         owner: String? = nil,
@@ -98,6 +101,7 @@ package struct ClaimItem: Described {
         self.outcome = outcome
         self.purchase = purchase
         self.sequence = sequence
+        self.size = size
         self.code = code
         self.detail = detail
         self.owner = owner
@@ -123,6 +127,13 @@ package struct ClaimItem: Described {
             "null where the transaction could not be verified"
         )
         Field("sequence", \.sequence, .orNull(.count), "The first event that says so")
+        // A server of before does not say it: what it tells of a restore is read all the same.
+        Field(
+            "size",
+            \.size,
+            .orNull(.count),
+            "Events of a log that has it, as `Ledger-Min-Sequence` takes it"
+        ).since(6, before: nil)
         Field(
             "code",
             \.code,

@@ -7,7 +7,7 @@ public struct AnswerText: Hashable, Sendable {
     public private(set) var bytes: [UInt8] = []
     /// The rules whose fields are written (`RulesVersion`).
     let version: UInt16
-    /// Members that change with the clock alone, each with the comma before it.
+    /// Members that change with the clock alone, each with the comma before it where one stands there.
     private var echoes: [Range<Int>] = []
 
     /// Text that is empty.
@@ -26,6 +26,8 @@ public struct AnswerText: Hashable, Sendable {
 
     /// The text without what it echoes of the question and without its token: the same bytes as
     /// long as the answer stands.
+    ///
+    /// Made to be compared: behind a member that an object begins with its comma stays.
     public var lasting: [UInt8] {
         var kept: [UInt8] = []
         kept.reserveCapacity(bytes.count)
@@ -90,7 +92,7 @@ extension AnswerText {
         value(&self)
     }
 
-    /// A member that changes with the clock alone; never an object's first.
+    /// A member that changes with the clock alone.
     mutating func echo(_ member: (inout AnswerText) -> Void) {
         let start = bytes.count
         member(&self)

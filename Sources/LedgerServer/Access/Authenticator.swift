@@ -75,7 +75,7 @@ package final class Authenticator: Sendable {
     }
 
     /// What follows `Bearer ` (RFC 9110, section 11.4: any case, one or more spaces).
-    private static func bearer(_ value: String) -> [UInt8]? {
+    static func bearer(_ value: String) -> [UInt8]? {
         let bytes = value.utf8
         let space = UInt8(ascii: " ")
         guard bytes.count <= SignedToken.byteLimit + scheme.count + 1,

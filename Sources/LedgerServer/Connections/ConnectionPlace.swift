@@ -50,7 +50,7 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        HostlessRequests.stand(in: context.pipeline)
+        OldVersionRequests.stand(in: context.pipeline)
         if context.channel.isActive { enter(context) }
     }
 

@@ -24,8 +24,9 @@ struct Answer: Sendable {
         /// Until the next instant at which the answer changes by itself, asked again after at most
         /// a minute; the digest leaves out what changes with the clock.
         case until(Instant?, digest: String)
-        /// Asked again each time, by its tag.
-        case revalidated
+        /// Asked again each time, by its tag; the digest leaves out what the answer echoes of the
+        /// question, nil: it echoes nothing.
+        case revalidated(digest: String?)
         /// By everybody, for so many seconds.
         case shared(seconds: Int64)
         /// For ever, by whoever asked, or by everybody: it never changes.
@@ -99,7 +100,7 @@ struct Answer: Sendable {
 
     private static let vary = HTTPField(
         name: .vary,
-        value: "Accept, Authorization, X-API-Key, Accept-Language"
+        value: "Accept, Authorization, X-API-Key, Accept-Language, Ledger-Min-Sequence"
     )
     private static let noSniff = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 
@@ -121,9 +122,9 @@ struct Answer: Sendable {
             headers[.cacheControl] = who + ", max-age=31536000, immutable"
             if !isPublic { headers.append(Self.vary) }
             return
-        case .revalidated:
+        case .revalidated(let digest):
             headers[.cacheControl] = "private, no-cache"
-            tag = "\"\(ContentDigest.text(of: body))\""
+            tag = digest.map(Self.weakTag) ?? "\"\(ContentDigest.text(of: body))\""
         case .until(let instant, let digest):
             let left = instant.map { ($0.milliseconds - now.milliseconds) / 1000 }
             let age = max(0, min(Self.maximumAge, left ?? Self.maximumAge))

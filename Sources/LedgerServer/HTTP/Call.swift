@@ -97,17 +97,13 @@ struct Call: Sendable {
     }
 
     /// The body as a JSON object with no members but these.
-    func object(_ known: String...) throws(Problem) -> JSONValue {
+    func object(_ known: String...) throws(Problem) -> JSONValue { try object(of: known) }
+
+    /// The same, of members that a list names.
+    func object(of known: [String]) throws(Problem) -> JSONValue {
         let value = try json()
-        guard case .object(let members) = value else {
-            throw Problem(.malformed, "expected a JSON object")
-        }
-        for member in members where !known.contains(member.name) {
-            throw Problem(
-                .unknownField,
-                "this call takes: " + known.joined(separator: ", ")
-            )
-        }
+        guard case .object = value else { throw Problem(.malformed, "expected a JSON object") }
+        try value.requireNone(besides: known)
         return value
     }
 
@@ -146,6 +142,12 @@ struct Call: Sendable {
 }
 
 extension JSONValue {
+    /// Refuses an object with other members than these.
+    func requireNone(besides known: [String]) throws(Problem) {
+        guard members?.contains(where: { !known.contains($0.name) }) == true else { return }
+        throw Problem(.unknownField, "this call takes: " + known.joined(separator: ", "))
+    }
+
     /// The elements of a list that must be there.
     func list(_ name: String) throws(Problem) -> [JSONValue] {
         guard let elements = self[name]?.array else {

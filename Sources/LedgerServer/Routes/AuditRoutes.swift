@@ -25,7 +25,7 @@ extension RouteTable {
                 Route.Parameter(
                     name: "against",
                     text: "A checkpoint that somebody noted down: shows that the log extends it"
-                ),
+                ), minimumSequence,
             ],
             answers: [Route.Reply(status: 200, text: "What was found", shape: .named("Audit"))],
             problems: [.invalidValue, .badSignature],
@@ -49,7 +49,7 @@ extension RouteTable {
                     name: "all",
                     text: "Whether all of them; excludes sample (default: false)",
                     shape: .boolean
-                ),
+                ), minimumSequence,
             ],
             answers: [
                 Route.Reply(status: 200, text: "As `drift`", shape: .described(DriftAnswer.self))
@@ -135,6 +135,7 @@ extension RouteTable {
             }
             return Int(count)
         }
+        try await service.require(call.minimumSequence())
         let now = call.now
         let answer = try await service.reports.make {
             let auditor = service.ledger.auditor
@@ -160,7 +161,8 @@ extension RouteTable {
                 path: "scope"
             )
         }
-        let against = call.query[.against]
+        try await service.require(call.minimumSequence())
+        let against = call.checkpointAgainst
         // Whoever sends no checkpoint is not to wait for an audit to learn it.
         let difference = try await service.blocking {
             try against.map { try service.ledger.fault(against: $0) } ?? nil
@@ -219,6 +221,28 @@ extension Call {
             throw Problem(.invalidValue, "expected an id", path: path)
         }
         return customer
+    }
+}
+
+extension Call {
+    /// The checkpoint that the log is held against, as it was signed; nil: none was sent.
+    ///
+    /// A form's encoding writes a space as `+`, which in a query is itself: it may be base64's. In a line
+    /// that begins with a dash and `+` the first two are spaces: a key's name holds neither (C2SP
+    /// signed-note).
+    var checkpointAgainst: String? {
+        guard let note = query[.against] else { return nil }
+        let (newline, plus) = (UInt8(ascii: "\n"), UInt8(ascii: "+"))
+        let lines = Array(note.utf8).split(separator: newline, omittingEmptySubsequences: false)
+        let read = lines.map { line -> [UInt8] in
+            var line = Array(line)
+            guard line.starts(with: "\u{2014}+".utf8) else { return line }
+            for place in line.indices.filter({ line[$0] == plus }).prefix(2) {
+                line[place] = UInt8(ascii: " ")
+            }
+            return line
+        }
+        return String(decoding: Array(read.joined(separator: [newline])), as: UTF8.self)
     }
 }
 

@@ -78,6 +78,12 @@ extension RouteTable {
         ),
     ])
 
+    /// The members that a transaction may have, in whatever form.
+    private static let transactionMembers = [
+        "store", "signedTransaction", "purchaseData", "signature", "packageName", "productId",
+        "purchaseToken",
+    ]
+
     private static let transactionByteLimit = 128 << 10
     private static let restoreByteLimit = 4 << 20
     /// Transactions that one restore may hold.
@@ -92,15 +98,7 @@ extension RouteTable {
 
     @Sendable
     private static func claim(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let body = try call.object(
-            "store",
-            "signedTransaction",
-            "purchaseData",
-            "signature",
-            "packageName",
-            "productId",
-            "purchaseToken"
-        )
+        let body = try call.object(of: transactionMembers)
         try call.requireTrace(service)
         try service.access.admitQuestions(body["purchaseToken"] == nil ? 0 : 1, of: call.caller)
         let store = try body.required("store")
@@ -265,6 +263,7 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Result<HandedIn, SignalRefusal> {
+        try entry.requireNone(besides: transactionMembers)
         switch try entry.required("store") {
         case Source.appStore:
             guard let verifier = service.stores.appStore else {

@@ -65,7 +65,7 @@ extension RouteTable {
                     name: "redact",
                     text: "What is hidden (default: all; keys of audit are shown nothing less)",
                     shape: .choice(ExportRedaction.allCases.map(\.rawValue))
-                ), formatParameter(rangeFormats),
+                ), formatParameter(rangeFormats), minimumSequence,
             ],
             answers: [
                 Route.Reply(
@@ -103,6 +103,7 @@ extension RouteTable {
         }
         let (from, to) = (try call.bound(.from), try call.bound(.to))
         let formats = try call.formats(among: rangeFormats)
+        try await service.require(call.minimumSequence())
         return try await service.export(as: .lines) { ledger in
             let start = try from.map { try $0.sequence(in: ledger) } ?? 0
             let end = try to.map { try $0.sequence(in: ledger) } ?? ledger.questions.size()

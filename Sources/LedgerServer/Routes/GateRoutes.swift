@@ -76,13 +76,17 @@ extension RouteTable {
         let (shown, size) = try await service.looking(at: point) { _ in
             try service.offering(view, at: point, for: viewer)
         }
-        return revalidated(Answer(shown).at(size: size))
+        let text = shown.jsonText
+        let answer = Answer(bytes: text.bytes, mediaType: "application/json").at(size: size)
+        return revalidated(answer, digest: ContentDigest.text(of: text.lasting))
     }
 
     /// An answer that is asked for again each time, by its tag.
-    static func revalidated(_ answer: Answer) -> Answer {
+    ///
+    /// `digest`: of what lasts of an answer that echoes its question; nil: it echoes nothing.
+    static func revalidated(_ answer: Answer, digest: String? = nil) -> Answer {
         var answer = answer
-        answer.caching = .revalidated
+        answer.caching = .revalidated(digest: digest)
         return answer
     }
 }

@@ -13,13 +13,10 @@ extension LedgerService {
         guard let verifier = stores.playPush else {
             throw Problem(.notConfigured, "no pushes of Google Play are configured here")
         }
-        let scheme = "Bearer "
-        let header = call.headers[.authorization] ?? ""
-        guard header.hasPrefix(scheme) else {
+        guard let token = call.headers[.authorization].flatMap({ Authenticator.bearer($0) }) else {
             try await count(ProblemCode.unauthenticated.rawValue, of: Source.playStore)
             throw Problem(.unauthenticated, "expected the token that Pub/Sub signs in with")
         }
-        let token = Array(header.utf8.dropFirst(scheme.utf8.count))
         let verified: Authentication<PlayPushIdentity>
         do throws(IssuerKeys.Unavailable) {
             verified = try await verifier.verify(token, at: call.now)

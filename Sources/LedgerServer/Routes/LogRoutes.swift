@@ -55,6 +55,7 @@ extension RouteTable {
             operation: "proveRecord",
             summary: "Proves that an event stands in the log (C2SP tlog-proof in `proof`).",
             access: .keys([.audit]),
+            parameters: [minimumSequence],
             answers: [
                 Route.Reply(status: 200, text: "The proof", shape: .named("InclusionProofFile"))
             ],
@@ -71,7 +72,7 @@ extension RouteTable {
                 Route.Parameter(
                     name: "against",
                     text: "The checkpoint of that size: refused where the log does not extend it"
-                )
+                ), minimumSequence,
             ],
             answers: [
                 Route.Reply(status: 200, text: "The proof", shape: .named("ConsistencyProofFile"))
@@ -93,7 +94,7 @@ extension RouteTable {
         let note = try await service.blocking { try service.ledger.prover.checkpointNote() }
         guard let note else { throw Problem(.notFound, "no checkpoint was signed yet") }
         var answer = Answer(text: note, mediaType: noteType)
-        answer.caching = .revalidated
+        answer.caching = .revalidated(digest: nil)
         return answer
     }
 
@@ -129,8 +130,20 @@ extension RouteTable {
     @Sendable
     private static func prove(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let sequence = UInt64(call.path[.sequence] ?? "") else { throw Problem(.notFound) }
+        try await service.require(call.minimumSequence())
         let proven = try await proof(of: sequence, service)
+        try requireSigned(proven.tree.size, call)
         return Answer(proven).at(size: proven.tree.size)
+    }
+
+    /// Refuses to prove by a checkpoint of less than the caller has seen (read your writes).
+    private static func requireSigned(_ size: UInt64, _ call: Call) throws(Problem) {
+        guard let minimum = try call.minimumSequence(), size < minimum.size else { return }
+        throw Problem(
+            .behind,
+            "the newest checkpoint signs less than Ledger-Min-Sequence",
+            retryAfter: 30
+        )
     }
 
     /// Proves that an event stands in the log.
@@ -150,7 +163,8 @@ extension RouteTable {
     @Sendable
     private static func proveGrowth(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let size = UInt64(call.path[.size] ?? "") else { throw Problem(.notFound) }
-        let against = call.query[.against]
+        try await service.require(call.minimumSequence())
+        let against = call.checkpointAgainst
         let proof = try await proof(service) { ledger in
             if let against {
                 if let fault = try ledger.fault(against: against) {
@@ -163,6 +177,7 @@ extension RouteTable {
             return try ledger.prover.consistencyProof(from: size)
         }
         let tree = try ProvenTree(proof.checkpoint, proof.hashes, proof.text)
+        try requireSigned(tree.size, call)
         return Answer(GrowthProofAnswer(oldSize: size, tree: tree)).at(size: tree.size)
     }
 

@@ -47,6 +47,7 @@ extension RouteTable {
             operation: "readStatus",
             summary: "How the ledger is, how complete, and what the server does by itself.",
             access: .keys([.read, .support, .audit]),
+            parameters: [minimumSequence],
             answers: [
                 Route.Reply(status: 200, text: "As `status`", shape: .described(StatusAnswer.self))
             ],
@@ -104,7 +105,8 @@ extension RouteTable {
     private static let emptyType = "text/plain; charset=utf-8"
 
     @Sendable
-    private static func status(_: Call, _ service: LedgerService) async throws -> Answer {
+    private static func status(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await service.require(call.minimumSequence())
         let status = try await service.blocking {
             var status = try HealthLook.status(service)
             status.alerts = try service.alerts.all()
@@ -138,7 +140,7 @@ extension RouteTable {
     @Sendable
     private static func describe(_: Call, _: LedgerService) async throws -> Answer {
         var answer = Answer(text: description, mediaType: "application/json")
-        answer.caching = .revalidated
+        answer.caching = .revalidated(digest: nil)
         return answer
     }
 }

@@ -13,7 +13,7 @@ extension RouteTable {
             operation: "listProducts",
             summary: "What stores last said of what they sell, and what the catalog opens by each.",
             access: .keys([.read, .support]),
-            parameters: productParameters,
+            parameters: productParameters + [minimumSequence],
             answers: [productReply],
             problems: [.invalidValue, .notConfigured],
             handler: list
@@ -50,6 +50,7 @@ extension RouteTable {
     @Sendable
     private static func list(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (source, view) = (try call.productSource(), try call.productView(at: service.clock()))
+        try await service.require(call.minimumSequence())
         return try await service.products(only: source, view)
     }
 

@@ -57,10 +57,57 @@ struct `A claim` {
                     for: "ann",
                     Self.request("r\(number)")
                 )
-                #expect(outcome == .recorded(sequence: size))
+                let behind = size + UInt64(kinds.count)
+                #expect(outcome == .recorded(sequence: size, size: behind))
                 #expect(try Self.kinds(ledger, from: size) == kinds)
                 scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 1_800_000)
             }
+        }
+    }
+
+    // E1: an hour later, too, when another request would have its sync told again (row 6.3, the control)
+    @Test func `under its own request's id appends nothing, however late`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            let (claimed, restored) = (SampleTransaction.make("1"), SampleTransaction.make("2"))
+            func ask(_ claim: String, _ restore: String) throws -> [ClaimOutcome] {
+                let first = try ledger.appender.claim(claimed, for: "ann", Self.request(claim))
+                return [first]
+                    + (try ledger.appender.restore([restored], for: "ann", Self.request(restore)))
+            }
+            let first = try ask("c", "r")
+            #expect(first == [.recorded(sequence: 0, size: 4), .recorded(sequence: 4, size: 8)])
+            let known = [ClaimOutcome.known(sequence: 0), .known(sequence: 4)]
+            for _ in 0..<3 {
+                #expect(try ask("c", "r") == known)
+                scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 3_600_000)
+            }
+            #expect(try ledger.questions.size() == 8)
+            #expect(try ask("c2", "r2") == known)
+            #expect(try Self.kinds(ledger, from: 8) == [.syncCompleted, .syncCompleted])
+        }
+    }
+
+    // Interfaces, "Shapes": the size is the log's behind all of them.
+    @Test func `of several products says how large the log is behind the last`() async throws {
+        try await ScratchLedger.with { scratch in
+            let whole = SampleTransaction.make("1")
+            var transaction = whole
+            transaction.facts.drafts = ["1/a", "1/b"].flatMap { product in
+                whole.facts.drafts.map { draft in
+                    var draft = draft
+                    draft.subject = .purchase(PurchaseName(store: "app_store", originalID: product))
+                    return draft
+                }
+            }
+            let outcome = try scratch.ledger.appender.claim(
+                transaction,
+                for: "ann",
+                Self.request("r")
+            )
+            // The facts of both, and a claim and a sync of each.
+            #expect(outcome == .recorded(sequence: 0, size: 8))
+            #expect(try scratch.ledger.questions.size() == 8)
         }
     }
 }

@@ -61,7 +61,7 @@ struct `A transaction that a customer hands in` {
                 for: "ann",
                 Self.request("r")
             )
-            #expect(outcome == .recorded(sequence: 1))
+            #expect(outcome == .recorded(sequence: 1, size: 5))
             #expect(
                 try Self.kinds(ledger) == [
                     .purchaseCompleted, .verificationPassed, .customerClaimed, .syncCompleted,
@@ -103,7 +103,7 @@ struct `A transaction that a customer hands in` {
                 for: "ann",
                 Self.request("r")
             )
-            #expect(second == .recorded(sequence: 1))
+            #expect(second == .recorded(sequence: 1, size: 5))
         }
     }
 
@@ -122,8 +122,12 @@ struct `A transaction that a customer hands in` {
                     Self.request(id)
                 )
             }
+            let size = try scratch.ledger.questions.size()
             #expect(try again("r") == .known(sequence: 1))
+            #expect(try scratch.ledger.questions.size() == size)
+            // Row 6.3, the control: another request has the store's word told once.
             #expect(try again("r2") == .known(sequence: 1))
+            #expect(try Self.kinds(scratch.ledger, from: size) == [.syncCompleted])
             try scratch.reopen()
             #expect(try again("r") == .known(sequence: 1))
             try scratch.reopenWithoutViews()
@@ -222,7 +226,7 @@ struct `A transaction that a customer hands in` {
                 for: "bob",
                 Self.request("b")
             )
-            #expect(outcome == .recorded(sequence: 5))
+            #expect(outcome == .recorded(sequence: 5, size: 7))
             #expect(try Self.kinds(ledger, from: 5) == [.customerClaimed, .syncCompleted])
             #expect(try Self.owners(scratch, ["ann", "bob"]) == ["bob"])
             // E1: Ann's own request has its first outcome and takes nothing back.
@@ -271,7 +275,7 @@ struct `A transaction that a customer hands in` {
             let renewal = SampleTransaction.make(transaction: 2, token: "bob")
             #expect(
                 try ledger.appender.claim(renewal, for: "ann", Self.request("2"))
-                    == .recorded(sequence: 5)
+                    == .recorded(sequence: 5, size: 7)
             )
             #expect(
                 try Self.kinds(ledger, from: 5) == [.purchaseRenewed, .verificationPassed]
@@ -290,7 +294,7 @@ struct `A transaction that a customer hands in` {
                 for: "ann",
                 Self.request("r")
             )
-            #expect(outcome == .recorded(sequence: 3))
+            #expect(outcome == .recorded(sequence: 3, size: 5))
             #expect(try Self.kinds(ledger, from: 3) == [.customerClaimed, .syncCompleted])
         }
     }
@@ -304,7 +308,7 @@ struct `A transaction that a customer hands in` {
                 for: "ann",
                 Self.request("r", .production)
             )
-            #expect(outcome == .recorded(sequence: 1))
+            #expect(outcome == .recorded(sequence: 1, size: 5))
             #expect(try Self.owners(scratch, ["ann"]) == [])
             #expect(try Self.owners(scratch, ["ann"], environment: .sandbox) == ["ann"])
         }
@@ -324,7 +328,7 @@ struct `A transaction that a customer hands in` {
             let customers = (0..<64).map { "u\($0)" as CustomerID }
             let owners = try Self.owners(scratch, customers)
             #expect(owners.count == 1)
-            #expect(outcomes.count { $0 == .recorded(sequence: 1) } == 1)
+            #expect(outcomes.count { $0 == .recorded(sequence: 1, size: 5) } == 1)
             let refused = outcomes.compactMap(Self.refusal)
             #expect(refused.count == 63)
             #expect(refused.allSatisfy { $0.code == Self.taken && $0.owner == owners.first })
@@ -340,7 +344,7 @@ struct `A transaction that a customer hands in` {
             let outcomes = try Concurrently.run(64) { _ in
                 try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("r"))
             }
-            #expect(outcomes.count { $0 == .recorded(sequence: 1) } == 1)
+            #expect(outcomes.count { $0 == .recorded(sequence: 1, size: 5) } == 1)
             #expect(outcomes.count { $0 == .known(sequence: 1) } == 63)
             #expect(try Self.kinds(ledger).count { $0 == .customerClaimed } == 1)
         }
@@ -358,7 +362,7 @@ struct `A transaction that a customer hands in` {
             #expect(try Self.refusal(claim("r"))?.code == .conflict)
             #expect(try scratch.ledger.questions.size() == size)
             // The control: under another id the same is recorded.
-            #expect(try claim("s") == .recorded(sequence: size))
+            #expect(try claim("s") == .recorded(sequence: size, size: size + 4))
         }
     }
 
@@ -375,7 +379,7 @@ struct `A transaction that a customer hands in` {
             }
             let conflicts = outcomes.compactMap(Self.refusal).map(\.code)
             #expect(conflicts == Array(repeating: .conflict, count: 31))
-            #expect(outcomes.contains(.recorded(sequence: 1)))
+            #expect(outcomes.contains(.recorded(sequence: 1, size: 5)))
             #expect(try ledger.questions.size() == 5)
         }
     }

@@ -61,15 +61,16 @@ struct `A restore` {
             #expect(first.allSatisfy { if case .recorded = $0 { true } else { false } })
             let size = try ledger.questions.size()
             #expect(size == 24 * 2 + 2 * 2)
-            for id in ["r", "r2"] {
+            let synced = [EventKind.syncCompleted, .syncCompleted]
+            for (id, kinds) in [("r", []), ("r2", synced)] as [(String, [EventKind])] {
                 let again = try ledger.appender.restore(
                     transactions.reversed(),
                     for: "ann",
                     Self.request(id)
                 )
                 #expect(again.allSatisfy { if case .known = $0 { true } else { false } })
+                #expect(try Self.kinds(ledger, from: size) == kinds, "\(id)")
             }
-            #expect(try Self.kinds(ledger, from: size) == [.syncCompleted, .syncCompleted])
         }
     }
 
@@ -133,9 +134,9 @@ struct `A restore` {
                 )[0]
             }
             #expect(try restore(1) == .known(sequence: 0))
-            #expect(try restore(2, priceMicros: 990_000) == .recorded(sequence: 5))
+            #expect(try restore(2, priceMicros: 990_000) == .recorded(sequence: 5, size: 7))
             // Told back: the newest statement says otherwise by now.
-            #expect(try restore(3) == .recorded(sequence: 7))
+            #expect(try restore(3) == .recorded(sequence: 7, size: 9))
             #expect(try restore(4) == .known(sequence: 7))
             // A newer end cuts the period; the store's word after that restores it.
             _ = try ledger.appender.record(
@@ -149,7 +150,7 @@ struct `A restore` {
                     )
                 )
             )
-            #expect(try restore(999_999) == .recorded(sequence: 10))
+            #expect(try restore(999_999) == .recorded(sequence: 10, size: 12))
         }
     }
 
@@ -164,7 +165,7 @@ struct `A restore` {
             #expect(outcomes.count == Appender.restoreLimit + 2)
             let refused = outcomes.filter { if case .refused = $0 { true } else { false } }
             #expect(refused.count == 2)
-            #expect(outcomes.first == .recorded(sequence: 0))
+            #expect(outcomes.first == .recorded(sequence: 0, size: 4))
             #expect(try scratch.ledger.appender.restore([], for: "ann", Self.request("e")).isEmpty)
         }
     }

@@ -8,26 +8,47 @@ import Testing
 
 /// `Idempotency-Key` on everything that appends (draft-ietf-httpapi-idempotency-key-header; E1).
 struct `An idempotency key` {
-    /// A call that appends, another content for it, and what it needs before.
+    /// A call that appends, another content for it, and what is told of it first and again.
     struct Row: Sendable, CustomTestStringConvertible {
         var path: String
-        var body: String
-        var other: String
+        var body: @Sendable () throws -> String
+        /// nil: each of its items has a key of its own, by what it names.
+        var other: (@Sendable () throws -> String)?
+        var first: JSONValue = "appended"
+        var again: JSONValue = "duplicate"
         var testDescription: String { path }
+
+        /// What is told of it, or of its one item.
+        func told(_ answer: TestAnswer) -> JSONValue {
+            answer.json["items"]?.array?.first ?? answer.json
+        }
     }
 
     static let rows = [
-        Row(path: "/grants", body: #"{"tier":"pro"}"#, other: #"{"features":["export"]}"#),
-        Row(path: "/trials", body: #"{"trialId":"week"}"#, other: #"{"trialId":"month"}"#),
+        Row(path: "/grants", body: { #"{"tier":"pro"}"# }, other: { #"{"features":["export"]}"# }),
+        Row(path: "/trials", body: { #"{"trialId":"week"}"# }, other: { #"{"trialId":"month"}"# }),
         Row(
             path: "/usage",
-            body: #"{"featureId":"scan","amount":5}"#,
-            other: #"{"featureId":"scan","amount":6}"#
+            body: { #"{"featureId":"scan","amount":5}"# },
+            other: { #"{"featureId":"scan","amount":6}"# }
         ),
         Row(
             path: "/flows",
-            body: #"{"type":"started","flowId":"flow-1"}"#,
-            other: #"{"type":"cancelled","flowId":"flow-1"}"#
+            body: { #"{"type":"started","flowId":"flow-1"}"# },
+            other: { #"{"type":"cancelled","flowId":"flow-1"}"# }
+        ),
+        Row(
+            path: "/purchases",
+            body: { try AppStoreWorld.transaction(1) },
+            other: { try AppStoreWorld.transaction(2) },
+            first: "recorded",
+            again: "known"
+        ),
+        Row(
+            path: "/restore",
+            body: { #"{"transactions":[\#(try AppStoreWorld.transaction(1))]}"# },
+            first: "recorded",
+            again: "known"
         ),
     ]
 
@@ -61,41 +82,44 @@ struct `An idempotency key` {
 
     @Test(arguments: rows)
     func `makes a repeat a duplicate, quoted or bare, however late`(_ row: Row) async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(AppStoreWorld.setup()) { server in
             try await Self.publish(server)
             let path = "/v1/customers/heidi-1" + row.path
-            let first = try await Self.post(server, path, row.body, key: "\"key-000001\"")
-            #expect(first.status == 200 && first.json["outcome"] == "appended", "\(first.body)")
+            let body = try row.body()
+            let first = try await Self.post(server, path, body, key: "\"key-000001\"")
+            let told = row.told(first)
+            #expect(first.status == 200 && told["outcome"] == row.first, "\(first.body)")
             let size = try server.ledger.questions.size()
             for (key, seconds) in [("key-000001", 0), ("\"key-000001\"", 5), ("key-000001", 3600)] {
                 server.clock.now = noon.plus(seconds: Int64(seconds))
-                let again = try await Self.post(server, path, row.body, key: key)
+                let again = try await Self.post(server, path, body, key: key)
                 #expect(again.status == 200, "\(again.body)")
-                #expect(again.json["outcome"] == "duplicate", "\(again.body)")
-                #expect(again.json["sequence"] == first.json["sequence"])
-                #expect(again.json["id"] == first.json["id"])
+                #expect(row.told(again)["outcome"] == row.again, "\(again.body)")
+                #expect(row.told(again)["sequence"] == told["sequence"])
+                #expect(row.told(again)["id"] == told["id"])
             }
             #expect(try server.ledger.questions.size() == size)
         }
     }
 
-    @Test(arguments: rows)
+    @Test(arguments: rows.filter { $0.other != nil })
     func `of other content is refused`(_ row: Row) async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(AppStoreWorld.setup()) { server in
             try await Self.publish(server)
             let path = "/v1/customers/heidi-1" + row.path
-            _ = try await Self.post(server, path, row.body, key: "key-000001")
+            let (body, content) = (try row.body(), try #require(try row.other?()))
+            _ = try await Self.post(server, path, body, key: "key-000001")
             let size = try server.ledger.questions.size()
-            let other = try await Self.post(server, path, row.other, key: "key-000001")
+            let other = try await Self.post(server, path, content, key: "key-000001")
             #expect(other.status == 422 && other.code == "idempotency_key_reused", "\(other.body)")
             #expect(other.json["retryable"] == .bool(false))
             let somebody = "/v1/customers/ivan-22" + row.path
-            let elsewhere = try await Self.post(server, somebody, row.body, key: "key-000001")
+            let elsewhere = try await Self.post(server, somebody, body, key: "key-000001")
             #expect(elsewhere.status == 422, "\(elsewhere.body)")
             #expect(!elsewhere.body.contains("heidi"))
             #expect(try server.ledger.questions.size() == size)
             // Control: another key is another request, if the decision itself allows it.
-            let next = try await Self.post(server, path, row.other, key: "key-000002")
+            let next = try await Self.post(server, path, content, key: "key-000002")
             #expect(next.status == 200, "\(next.body)")
         }
     }

@@ -42,6 +42,7 @@ struct `A claim over HTTP` {
             // Whoever goes on waits for it: an app hands it in again where its server lost it.
             let size = try server.ledger.questions.size()
             #expect(answer.headers[.ledgerSequence] == String(size))
+            #expect(answer.json["sequence"] == .integer(1) && answer.json["size"] == .integer(size))
             #expect(try await server.has("carol-1", "export") == true)
             let events = try server.events().compactMap { $0["type"]?.string }
             #expect(events.contains("purchase.completed"))
@@ -57,14 +58,19 @@ struct `A claim over HTTP` {
             let body = try AppStoreWorld.transaction(1)
             let first = try await Self.claim(server, "carol-1", body, key: "c1")
             #expect(first.json["outcome"] == "recorded")
-            // The first repeat tells when the purchase was synced (row 6.3).
-            _ = try await Self.claim(server, "carol-1", body)
             let size = try server.ledger.questions.size()
-            for key in [nil, "c1", "c2"] {
-                let again = try await Self.claim(server, "carol-1", body, key: key)
-                #expect(again.status == 200 && again.json["outcome"] == "known", "\(again)")
+            func again(_ key: String?) async throws -> UInt64 {
+                let answer = try await Self.claim(server, "carol-1", body, key: key)
+                #expect(answer.status == 200 && answer.json["outcome"] == "known", "\(answer)")
+                #expect(answer.json["sequence"] == .integer(1))
+                #expect(answer.json["size"] == .integer(2))
+                return try server.ledger.questions.size()
             }
-            #expect(try server.ledger.questions.size() == size)
+            // E1
+            #expect(try await again("c1") == size)
+            // The first repeat that is another request tells when the purchase was synced (row 6.3).
+            #expect(try await again(nil) == size + 1)
+            for key in [nil, "c1", "c2"] { #expect(try await again(key) == size + 1) }
         }
     }
 

@@ -47,6 +47,13 @@ struct `A restore over HTTP` {
             #expect(answer.json["recorded"] == .integer(2))
             #expect(answer.json["known"] == .integer(1))
             #expect(answer.json["refused"] == .integer(2))
+            // Interfaces, "Shapes": of what stands in the log its place, and a size that holds it.
+            for item in answer.json["items"]?.array ?? [] {
+                let isRefused = item["outcome"] == "refused"
+                #expect((item["size"] == .null) == isRefused, "\(item)")
+                let (sequence, size) = (item["sequence"]?.integer ?? 0, item["size"]?.integer ?? 0)
+                #expect(isRefused || size > sequence, "\(item)")
+            }
             #expect(!answer.body.contains("dave-22"))
             let purchases = try await server.state("carol-1")["purchases"]?.array
             #expect(purchases?.count == 3)
@@ -157,7 +164,8 @@ struct `A restore over HTTP` {
             let entries = [
                 signed[0], "7", #"{"store":"other"}"#, #"{"store":"app_store"}"#,
                 #"{"store":"app_store","signedTransaction":7}"#,
-                #"{"store":"play_store","purchaseData":"{}","signature":"c2ln"}"#, signed[1],
+                #"{"store":"play_store","purchaseData":"{}","signature":"c2ln"}"#,
+                String(signed[0].dropLast()) + #","more":1}"#, signed[1],
             ]
             let answer = try await server.post(
                 "/v1/customers/carol-1/restore?dry-run=\(isDryRun)",
@@ -168,7 +176,7 @@ struct `A restore over HTTP` {
                 Self.words(answer) == [
                     "recorded", "refused missing_field", "refused invalid_value",
                     "refused missing_field", "refused invalid_value", "refused not_configured",
-                    "recorded",
+                    "refused unknown_field", "recorded",
                 ]
             )
             let details = (answer.json["items"]?.array ?? []).map { $0["detail"]?.string ?? "" }
@@ -177,7 +185,7 @@ struct `A restore over HTTP` {
                 places == [
                     "", "transactions[1].store", "transactions[2].store",
                     "transactions[3].signedTransaction", "transactions[4].signedTransaction",
-                    "transactions[5]", "",
+                    "transactions[5]", "transactions[6]", "",
                 ]
             )
             let purchases = try await server.state("carol-1")["purchases"]?.array

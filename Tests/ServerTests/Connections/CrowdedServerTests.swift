@@ -198,6 +198,45 @@ struct `A crowded server` {
         }
     }
 
+    // RFC 9112, section 9.3: whoever speaks HTTP/1.0 reads until the end, unless they ask to go on.
+    @Test(arguments: [
+        ("", false), ("Host: a\r\n", false), ("Host: a\r\nConnection: Close\r\n", false),
+        ("Connection: keep-alive\r\n", true), ("Host: a\r\nConnection: Keep-Alive\r\n", true),
+    ])
+    func `ends the connection behind its answer to a request of an old version`(
+        _ fields: String,
+        _ goesOn: Bool
+    ) async throws {
+        try await TestServer.with(Self.setup { _ in }) { server in
+            let request = "GET /healthz HTTP/1.0\r\n\(fields)\r\n"
+            let old = try await RawConnection(to: server)
+            old.write(request)
+            try await old.wait(for: #"{"status":"ok"}"#)
+            #expect(old.text.hasPrefix("HTTP/1.1 200"), "\(old.text)")
+            if goesOn {
+                old.write(request)
+                try await old.wait(for: #""ok"}HTTP/1.1 200"#)
+                #expect(old.isOpen)
+            } else {
+                try await Self.wait { !old.isOpen }
+            }
+            old.close()
+        }
+    }
+
+    // RFC 9110, section 10.1.1: an interim answer is none that HTTP/1.0 has.
+    @Test func `asks for no body of an old version, and takes it`() async throws {
+        try await TestServer.with(Self.setup { _ in }) { server in
+            let body = #"{"tier":"pro"}"#
+            let head =
+                "POST /v1/customers/yara-12/grants HTTP/1.0\r\nHost: localhost\r\n"
+                + "Authorization: Bearer \(try #require(server.keys[.write]))\r\n"
+                + "Expect: 100-continue\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            let answer = try await Self.answer(server, head + body)
+            #expect(answer.hasPrefix("HTTP/1.1 200"), "\(answer)")
+        }
+    }
+
     // RFC 9110, section 10.1.1
     @Test func `asks for a body that waits to be asked for, of whom it admits`() async throws {
         try await TestServer.with(Self.setup { _ in }) { server in

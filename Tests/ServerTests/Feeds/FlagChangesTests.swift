@@ -189,6 +189,38 @@ struct `A notice of flags` {
         }
     }
 
+    // Whoever asks again as they are told to asks by the tag that they have.
+    @Test func `goes on under another ticket, though no flag changed for an hour`() async throws {
+        try await Self.with { server in
+            func ask(by tag: String) async throws -> TestAnswer {
+                try await server.post(
+                    "/ofrep/v1/evaluate/flags",
+                    #"{"context":{"targetingKey":"\#(Self.customer)"}}"#,
+                    as: .read,
+                    headers: [.ifNoneMatch: tag]
+                )
+            }
+            let before = try await Self.flags(server)
+            // Control: it is not sent twice for nothing.
+            #expect(try await ask(by: before.tag).status == 304)
+            let stream = try Self.stream(server, before.address)
+            _ = try await stream.next()
+            let tickets = try #require(server.service.changeTickets)
+            let old = try #require(tickets.ticket(Self.ticket(before.address)))
+            server.clock.now = server.clock.now.plus(seconds: 3600)
+            #expect(try await stream.next()?.contains("refetchEvaluation") == true)
+            #expect(!old.stands([.read], in: server.service, at: server.clock.now))
+            let answer = try await ask(by: before.tag)
+            #expect(answer.status == 200)
+            let endpoint = answer.json["eventStreams"]?.array?.first?["endpoint"]
+            let address = try #require(endpoint?["requestUri"]?.string)
+            let new = try #require(tickets.ticket(Self.ticket(address)))
+            #expect(new.stands([.read], in: server.service, at: server.clock.now))
+            // The flags are those that the reader has: they are not told anew.
+            #expect(new.digest == old.digest)
+        }
+    }
+
     @Test func `ends with its ticket's hour, and says so`() async throws {
         try await Self.with { server in
             let address = try await Self.flags(server).address

@@ -47,8 +47,14 @@ struct `An audit over HTTP` {
         try await TestServer.with { server in
             try server.publishCatalog()
             let note = try server.ledger.prover.checkpoint()
-            for (text, status) in [(note, 200), ("nothing", 422)] {
-                let path = "/v1/audit?scope=quick&against=\(text.pathSegment)"
+            // Clients that encode a query as a form write a space as `+`.
+            let form = note.pathSegment.replacing("%20", with: "+")
+            let rows = [
+                (note.pathSegment, 200), (form, 200), (form + "+", 422), ("nothing", 422),
+                (form.replacing("%E2%80%94+", with: "%E2%80%94++"), 422),
+            ]
+            for (text, status) in rows {
+                let path = "/v1/audit?scope=quick&against=\(text)"
                 let answer = try await server.get(path, as: .audit)
                 #expect(answer.status == status, "\(answer.body)")
                 if status == 200 { #expect(answer.json["ok"]?.bool == true) }

@@ -115,6 +115,10 @@ struct `The log over HTTP` {
                 return (answer.status, answer.json["code"]?.string)
             }
             #expect(try await asked(5, older) == (200, nil))
+            // As clients send it that encode a query as a form.
+            let form = older.pathSegment.replacing("%20", with: "+")
+            let told = try await server.get("/v1/consistency/5?against=" + form, as: .audit)
+            #expect(told.status == 200, "\(told.body)")
             #expect(try await asked(4, older) == (400, "invalid_value"))
             #expect(try await asked(5, "nothing") == (422, "bad_signature"))
             // Signed by the same key, of another history.

@@ -60,6 +60,36 @@ struct `A difference over HTTP` {
         }
     }
 
+    // Interfaces: a tag is made of an answer without the instant that it echoes, and the size beside it.
+    @Test(arguments: ["", "?knownSequence=1"])
+    func `is not sent again while only the clock moves, and what is recorded of others`(
+        _ query: String
+    ) async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try await `A question over HTTP`.fill(server)
+            let first = try await server.get(Self.path + query)
+            let tag = try #require(first.headers[.eTag])
+            func again() async throws -> TestAnswer {
+                try await server.send(
+                    .get,
+                    Self.path + query,
+                    credential: server.keys[.read],
+                    headers: [.ifNoneMatch: tag]
+                )
+            }
+            server.clock.now = server.clock.now.plus(seconds: 60)
+            _ = try await server.post("/v1/customers/zoe-1/grants", #"{"tier":"pro"}"#)
+            let same = try await again()
+            #expect(same.status == 304 && same.body.isEmpty && same.headers[.eTag] == tag)
+            // Controls: the answer echoes both, and another one is sent.
+            let second = try await server.get(Self.path + query)
+            #expect(second.headers[.eTag] == tag && second.body != first.body)
+            let grants = "/v1/customers/\(AppStoreWorld.account)/grants"
+            _ = try await server.post(grants, #"{"features":["export"]}"#)
+            #expect(try await again().status == (query.isEmpty ? 304 : 200))
+        }
+    }
+
     @Test(arguments: [
         ("?toAt=soon", 400, "invalid_value"), ("?toKnown=x", 400, "invalid_value"),
         ("?toKnown=2026-01-01&toKnownSequence=1", 400, "invalid_request"),

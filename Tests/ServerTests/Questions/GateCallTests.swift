@@ -28,8 +28,10 @@ struct `Gates over HTTP` {
     {
         try await TestServer.with { server in
             try server.publishCatalog()
-            let gates = ["/v1/catalog/gates", "/v1/catalog/gates?customer=frank-1"]
-            let paths = gates + ["/v1/offerings", "/v1/offerings?customer=frank-1"]
+            let paths = [
+                "/v1/catalog/gates", "/v1/catalog/gates?customer=frank-1", "/v1/offerings",
+                "/v1/offerings?customer=frank-1",
+            ]
             for path in paths {
                 #expect(try await server.get(path).json["validUntil"] == .null, "\(path)")
             }
@@ -54,10 +56,35 @@ struct `Gates over HTTP` {
                 #expect(stated == expected, "\(path)")
                 let products = told.map { $0.json["products"] }
                 #expect(products[0] == products[1] && products[1] != products[2], "\(path)")
-                guard gates.contains(path) else { continue }
                 let tags = told.map { $0.headers[.eTag] }
                 #expect(tags[0] == tags[1] && tags[1] != tags[2], "\(path)")
             }
+        }
+    }
+
+    // Interfaces: a tag is made of an answer without the instant that it echoes.
+    @Test func `lead to what is not sent again while only the clock moves`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let first = try await server.get("/v1/offerings?feature=export")
+            let tag = try #require(first.headers[.eTag])
+            server.clock.now = server.clock.now.plus(seconds: 60)
+            func again() async throws -> TestAnswer {
+                try await server.send(
+                    .get,
+                    "/v1/offerings?feature=export",
+                    credential: server.keys[.read],
+                    headers: [.ifNoneMatch: tag]
+                )
+            }
+            let same = try await again()
+            #expect(same.status == 304 && same.body.isEmpty && same.headers[.eTag] == tag)
+            // Controls: the answer echoes the clock, and another one is sent.
+            let second = try await server.get("/v1/offerings?feature=export")
+            #expect(second.headers[.eTag] == tag && second.body != first.body)
+            let catalog = #"{"tiers":["free"],"features":[{"id":"export"}],"products":[]}"#
+            #expect(try await server.post("/v1/catalog", catalog, as: .admin).status == 200)
+            #expect(try await again().status == 200)
         }
     }
 

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import ModelSupport
+import Synchronization
 import Testing
 
 @testable import LedgerServer
@@ -111,6 +112,75 @@ struct `A question over HTTP` {
                 }
             }
             #expect(allowed == [true, false])
+        }
+    }
+
+    // Interfaces: `sequence` is the size of the prefix that an answer was made from.
+    @Test(arguments: [true, false])
+    func `about one feature says of which prefix it is, whatever is recorded meanwhile`(
+        _ isKept: Bool
+    ) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let customer = "/v1/customers/wendy-1"
+            let path = customer + "/features/export"
+            if isKept {
+                _ = try await server.post(customer + "/usage", #"{"featureId":"scan","amount":9}"#)
+                _ = try await server.get(path)
+            }
+            let size = try server.ledger.questions.size()
+            let appender = try server.ledger.appender
+            server.storage.meanwhile(.endWasRead) {
+                _ = try appender.grant(
+                    "g",
+                    to: "wendy-1",
+                    features: ["export"],
+                    tier: nil,
+                    expiresAt: nil,
+                    reason: nil,
+                    EntitlementLedger.Request(id: "g", source: "support", environment: .production)
+                )
+            }
+            let answer = try await server.get(path)
+            let sequence = try #require(answer.json["sequence"]?.integer)
+            #expect(answer.headers[.ledgerSequence] == String(sequence))
+            let again = try await server.get(path + "?knownSequence=\(sequence)")
+            #expect(answer.json["allowed"] == again.json["allowed"], "\(answer.body)")
+            // Control: it was recorded, and changes the answer.
+            #expect(try server.ledger.questions.size() == size + 1)
+            #expect(try await server.has("wendy-1", "export") == true)
+            let before = try await server.get(path + "?knownSequence=\(size)")
+            #expect(before.json["allowed"] == .bool(false))
+        }
+    }
+
+    // An event stands in the log a moment before those who answer know of it.
+    @Test func `is not answered from what is kept where the log is further`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            _ = try await server.post("/v1/customers/wendy-1/grants", #"{"tier":"pro"}"#)
+            let (questions, now) = (server.ledger.questions, server.clock.now)
+            @Sendable func isMade() throws -> Bool {
+                let kept = try questions.cachedAccess(
+                    of: "wendy-1",
+                    environment: .production,
+                    at: now
+                )
+                let access = try #require(kept)
+                return try questions.isMade(access, from: questions.size())
+            }
+            _ = try await server.get("/v1/customers/wendy-1/features/export")
+            // Control.
+            #expect(try isMade())
+            let found = Mutex<Bool?>(nil)
+            server.storage.meanwhile(.batchStands) {
+                let made = try isMade()
+                found.withLock { $0 = made }
+            }
+            let more = #"{"features":["export"]}"#
+            _ = try await server.post("/v1/customers/wendy-1/grants", more)
+            let made = found.withLock { $0 }
+            #expect(made == false)
         }
     }
 

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import HTTPTypes
 import LedgerAPI
+import LedgerOperations
 import Testing
 
 @testable import LedgerServer
@@ -20,25 +21,51 @@ struct `A smallest sequence` {
         route.parameters.contains { $0.name == "Ledger-Min-Sequence" }
     }
 
+    /// A server that has something to answer each of them with, and a decision token of it.
+    private static func with(
+        _ body: @escaping @Sendable (TestServer, _ token: String) async throws -> Void
+    ) async throws {
+        var setup = TestServer.Setup()
+        // Nothing is kept there of any product.
+        setup.adjust = { $0.products = KeptProducts(ofLedgerAt: "/nowhere") }
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            _ = try await server.post("/v1/customers/olga-1/grants", #"{"tier":"pro"}"#)
+            _ = try server.ledger.prover.checkpoint()
+            let token = try await server.state("olga-1")["token"]?.string
+            try await body(server, try #require(token))
+        }
+    }
+
     /// Calls a route about a customer, or about everybody, by a key that may all.
     private static func call(
         _ route: Route,
-        _ minimum: UInt64,
-        _ server: TestServer
+        _ minimum: String,
+        _ server: TestServer,
+        _ token: String
     ) async throws -> TestAnswer {
         let path = route.template.replacing("{id}", with: "olga-1")
             .replacing("{feature}", with: "scan").replacing("{key}", with: "scan")
+            .replacing("{token}", with: token).replacing("{sequence}", with: "0")
+            .replacing("{size}", with: "1")
+        let query =
+            switch route.operation {
+            case "explainFeature": "?feature=scan"
+            case "streamEvents": "?after=0&limit=1"
+            default: ""
+            }
         let body: String? =
             switch route.operation {
             case "evaluateFlag", "evaluateFlags": #"{"context":{"targetingKey":"olga-1"}}"#
             case "askWhatIf", "compareCatalogs": TestServer.catalog
+            case "compareCustomers": #"{"customers":[]}"#
             default: route.body.map { _ in "{}" }
             }
         return try await server.send(
             route.method,
-            path + (route.operation == "explainFeature" ? "?feature=scan" : ""),
+            path + query,
             credential: server.keys[.admin],
-            headers: [.ledgerMinSequence: String(minimum)],
+            headers: [.ledgerMinSequence: minimum],
             body: body
         )
     }
@@ -72,13 +99,17 @@ struct `A smallest sequence` {
     // Whoever asks with a size goes on with the one that the answer says.
     @Test func `is no more than what an answer says it was made from`() async throws {
         let operations = Set(Self.taking.map(\.operation))
-        #expect(operations.isSuperset(of: ["evaluateFlag", "evaluateFlags", "replayLedger"]))
-        try await TestServer.with { server in
-            try server.publishCatalog()
-            _ = try await server.post("/v1/customers/olga-1/grants", #"{"tier":"pro"}"#)
-            let size = try server.ledger.questions.size()
+        #expect(
+            operations.isSuperset(of: [
+                "evaluateFlag", "evaluateFlags", "replayLedger", "streamEvents", "readStatus",
+                "auditLedger", "checkDrift", "proveRecord", "proveGrowth", "repeatDecision",
+                "listProducts", "beginComparison", "compareCustomers", "exportLog",
+            ])
+        )
+        try await Self.with { server, token in
+            let size: UInt64 = 2
             for route in Self.taking {
-                let answer = try await Self.call(route, size, server)
+                let answer = try await Self.call(route, String(size), server, token)
                 #expect(answer.status == 200, "\(route.operation): \(answer.body)")
                 let told = answer.headers[.ledgerSequence].flatMap { UInt64($0) }
                 #expect((told ?? 0) >= size, "\(route.operation)")
@@ -86,7 +117,8 @@ struct `A smallest sequence` {
             let beyond = try await withThrowingTaskGroup(of: (String, TestAnswer).self) { group in
                 for route in Self.taking {
                     group.addTask {
-                        (route.operation, try await Self.call(route, size + 1000, server))
+                        let answer = try await Self.call(route, String(size + 1000), server, token)
+                        return (route.operation, answer)
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -94,6 +126,40 @@ struct `A smallest sequence` {
             for (operation, answer) in beyond {
                 #expect(answer.status == 503 && answer.code == "behind", "\(operation)")
             }
+        }
+    }
+
+    @Test func `that is no number is refused wherever one is taken`() async throws {
+        try await Self.with { server, token in
+            for route in Self.taking {
+                let answer = try await Self.call(route, "two", server, token)
+                #expect(answer.status == 400, "\(route.operation): \(answer.body)")
+                #expect(answer.json["path"] == "Ledger-Min-Sequence", "\(route.operation)")
+            }
+        }
+    }
+
+    // What is proven is what the newest checkpoint signs, which may be less than the log has.
+    @Test(arguments: ["/v1/proofs/0", "/v1/consistency/1"])
+    func `that no checkpoint signs yet is proven later`(_ path: String) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            _ = try server.ledger.prover.checkpoint()
+            _ = try await server.post("/v1/customers/olga-1/grants", #"{"tier":"pro"}"#)
+            func proven(_ minimum: String) async throws -> TestAnswer {
+                try await server.send(
+                    .get,
+                    path,
+                    credential: server.keys[.audit],
+                    headers: [.ledgerMinSequence: minimum]
+                )
+            }
+            #expect(try await proven("1").status == 200)
+            let answer = try await proven("2")
+            #expect(answer.status == 503 && answer.code == "behind", "\(answer.body)")
+            #expect(answer.headers[.retryAfter] == "30")
+            _ = try server.ledger.prover.checkpoint()
+            #expect(try await proven("2").headers[.ledgerSequence] == "2")
         }
     }
 

@@ -107,6 +107,21 @@ struct `Google Play over HTTP` {
         }
     }
 
+    // RFC 9110, section 11.1: a scheme has any case, and one space or more behind it.
+    @Test(arguments: ["Bearer ", "bearer ", "BEARER  "])
+    func `counts a push by its token, however its scheme is written`(_ scheme: String) async throws
+    {
+        try await TestServer.with(Self.setup()) { server in
+            let token = try Self.store.get().token(at: server.clock.now)
+            let answer = try await Self.post(
+                server,
+                try Self.push(server),
+                authorization: scheme + token
+            )
+            #expect(answer.status == 200 && answer.json["outcome"] == "appended", "\(answer.body)")
+        }
+    }
+
     @Test func `counts a push that a key vouches for`() async throws {
         try await TestServer.with(Self.setup()) { server in
             let key = try #require(server.keys[.ingest])

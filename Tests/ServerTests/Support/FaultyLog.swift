@@ -46,6 +46,20 @@ final class FaultyLog: LogStorage {
         set { damaging.withLock { $0 = newValue } }
     }
 
+    /// A moment between what the log has and what others know of it.
+    enum Moment { case endWasRead, batchStands }
+    private let interludes = Mutex<[Moment: @Sendable () throws -> Void]>([:])
+
+    /// Has something happen once, the next time that it is this moment.
+    func meanwhile(_ moment: Moment, _ body: @escaping @Sendable () throws -> Void) {
+        interludes.withLock { $0[moment] = body }
+    }
+
+    private func pass(_ moment: Moment) throws {
+        let body = interludes.withLock { $0.removeValue(forKey: moment) }
+        try body?()
+    }
+
     private func lent(_ sequence: UInt64, _ record: Span<UInt8>) -> [UInt8] {
         var bytes = record.copy()
         if case .record(sequence, let byte) = damage { bytes[byte] ^= 1 }
@@ -54,12 +68,16 @@ final class FaultyLog: LogStorage {
 
     func append(_ batch: LogBatch) throws -> LogEnd {
         if let fault { throw fault }
-        return try base.append(batch)
+        let end = try base.append(batch)
+        try pass(.batchStands)
+        return end
     }
 
     func end() throws -> LogEnd {
         if let endFault { throw endFault }
-        return base.end()
+        let end = base.end()
+        try pass(.endWasRead)
+        return end
     }
 
     func reopen() { base.reopen() }

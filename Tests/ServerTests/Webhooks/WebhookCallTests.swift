@@ -44,6 +44,8 @@ struct `Calls about webhooks` {
             #expect(added.json["secret"]?.string?.hasPrefix("whsec_") == true)
             let id = try #require(added.json["id"]?.string)
             let path = "/v1/webhooks/" + id
+            // RFC 9110, section 15.3.2
+            #expect(added.headers[.location] == path)
             let shown = try await server.get(path, as: .admin)
             #expect(shown.json["secret"] == nil && shown.json["waiting"]?.integer == 0)
             #expect(shown.json["types"] == .strings(["*"]))

@@ -114,7 +114,11 @@ private struct ClaimDecision {
         }
         switch try reader.right(of: claimant, to: ownership, at: now) {
         case .isOwner:
-            if drafts.isEmpty { return try sync(restated, known: sequence) }
+            if drafts.isEmpty {
+                // E1: what was asked before has its first outcome, and appends nothing.
+                if earlier != nil { return .settled(.known(sequence: sequence)) }
+                return try sync(restated, known: sequence)
+            }
             let sync = isDue(after: restated.lastSyncedAt) ? syncRequest(appended: 1) : nil
             return try seal(facts, drafts, with: sync)
         case .mayClaim where earlier == nil:
@@ -195,7 +199,8 @@ private struct ClaimDecision {
         case .value(let sealed):
             return .sealed(sealed) { appended in
                 switch appended {
-                case .value(let range): then ?? .recorded(sequence: range.lowerBound)
+                case .value(let range):
+                    then ?? .recorded(sequence: range.lowerBound, size: range.upperBound)
                 case .refused(let refusal): .refused(refusal, owner: nil)
                 }
             }

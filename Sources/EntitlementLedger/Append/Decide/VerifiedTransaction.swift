@@ -28,9 +28,10 @@ public struct VerifiedTransaction: Sendable {
 
 /// What became of a transaction that a customer handed in.
 public enum ClaimOutcome: Sendable, Equatable {
-    /// Something of it was new, its facts or the claim: the sequence of the first event.
-    case recorded(sequence: UInt64)
-    /// The ledger knew it and the customer owns it; only its sync state was brought up to date.
+    /// Something of it was new, its facts or the claim: the sequence of the first event, and the log's
+    /// size behind the last.
+    case recorded(sequence: UInt64, size: UInt64)
+    /// The ledger knew it and the customer owns it; at most its sync state was brought up to date.
     ///
     /// The sequence is that of the event that says so; nil where it is not one.
     case known(sequence: UInt64?)

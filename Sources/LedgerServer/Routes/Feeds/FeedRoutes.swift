@@ -43,7 +43,7 @@ extension RouteTable {
                     text: "Ends after so many events (default: when it is ended)",
                     shape: .field(.integer(1...Int64.max))
                 ),
-                Route.reasonParameter,
+                Route.reasonParameter, minimumSequence,
             ] + eventFilters,
             answers: [
                 Route.Reply(
@@ -225,6 +225,8 @@ extension RouteTable {
         _ service: LedgerService,
         tellsLooks: Bool
     ) async throws -> Answer {
+        try await service.require(call.minimumSequence())
+        let size = try service.ledger.questions.size()
         var filter = try call.feedFilter(from: call.firstOfStream(service))
         var reader = try call.reader(askingWith: &filter, "streamEvents", service)
         if !tellsLooks, filter.customer != nil { reader = .application }
@@ -237,6 +239,6 @@ extension RouteTable {
             // A key that was revoked, and a session that is over, end what they began.
             mayGoOn: { service.access.stands(call, at: service.clock()) }
         )
-        return Answer(mediaType: "text/event-stream") { try await stream.next() }
+        return Answer(mediaType: "text/event-stream") { try await stream.next() }.at(size: size)
     }
 }

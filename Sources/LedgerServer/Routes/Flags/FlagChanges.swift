@@ -55,7 +55,8 @@ actor FlagChanges {
             let digest = try await digest(at: now)
             if digest != known {
                 known = digest
-                return sent(ServerSentEvents.event(id: digest, Self.notice(digest)))
+                let tag = Answer.weakTag(Flags.tag(digest, at: now))
+                return sent(ServerSentEvents.event(id: digest, Self.notice(tag)))
             }
             if lastSent.duration(to: .now) >= silence { return sent(ServerSentEvents.comment) }
             guard await waits() else {
@@ -71,9 +72,9 @@ actor FlagChanges {
         return ServerSentEvents.event(id: known, Self.notice(nil)) + ServerSentEvents.goodBye
     }
 
-    private static func notice(_ digest: String?) -> String {
+    private static func notice(_ tag: String?) -> String {
         var members = [JSONMember("type", "refetchEvaluation")]
-        if let digest { members.append(JSONMember("etag", .string(Answer.weakTag(digest)))) }
+        if let tag { members.append(JSONMember("etag", .string(tag))) }
         return JSONValue.object(members).description
     }
 

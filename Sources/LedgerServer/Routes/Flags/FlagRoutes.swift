@@ -132,7 +132,7 @@ extension RouteTable {
             members.append(JSONMember("eventStreams", .array([stream])))
         }
         var answer = Answer(.object(members)).at(size: size)
-        answer.caching = .until(access.holdsUntil, digest: digest)
+        answer.caching = .until(access.holdsUntil, digest: Flags.tag(digest, at: call.now))
         return answer
     }
 
@@ -194,6 +194,14 @@ struct Flags {
 
     /// What tells whether they are others.
     var digest: String { ContentDigest.text(of: Array(json.description.utf8)) }
+
+    /// What the answer with flags of a digest is told apart by at an instant.
+    ///
+    /// It is another one before the ticket is over that came with them: whoever asks by it gets a new
+    /// ticket, though no flag changed.
+    static func tag(_ digest: String, at now: Instant) -> String {
+        digest + "-" + String(now.milliseconds / (CustomerTicket.noticeLifetime / 2))
+    }
 
     /// All members are always there: the reference provider reads them without asking.
     static func flag(

@@ -18,7 +18,7 @@ extension RouteTable {
                     text: "Who is meant, for a token that names nobody; else it is compared",
                     shape: .identifier
                 ),
-                Route.reasonParameter,
+                Route.reasonParameter, minimumSequence,
             ],
             answers: [
                 Route.Reply(
@@ -59,6 +59,7 @@ extension RouteTable {
         }
         // Who is looked at is known behind the answer, which then goes out noted.
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
+        try await service.require(call.minimumSequence())
         let outcome = try await service.blocking {
             try service.ledger.questions.answer(to: token, customer: customer)
         }

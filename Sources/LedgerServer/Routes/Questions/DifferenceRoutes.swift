@@ -47,10 +47,10 @@ extension RouteTable {
         let written = try await service.blocking {
             try service.ledger.questions.difference(question)
         }
-        var answer = Answer(written)
-        answer.caching = .revalidated
-        answer.headers[.ledgerSequence] = String(written.to.sequence)
-        return answer
+        return revalidated(
+            Answer(written).at(size: written.to.sequence),
+            digest: ContentDigest.text(of: written.text.lasting)
+        )
     }
 }
 

@@ -138,13 +138,13 @@ extension RouteTable {
         guard call.asksNow, call.query[.known] == nil, call.query[.knownSequence] == nil,
             try !call.wantsToken()
         else { return try await checkThen(call, feature, service) }
-        // Before the answer: it is made from no less than the header says.
+        // Before the answer: what is recorded meanwhile may make it one of a longer prefix.
         let size = try service.ledger.questions.size()
         let customer = try call.customer
         let access = try await service.access(customer, environment, at: call.now)
-        guard let kept = access.features?[feature] else {
-            return try await checkThen(call, feature, service)
-        }
+        guard let kept = access.features?[feature],
+            try service.ledger.questions.isMade(access, from: size)
+        else { return try await checkThen(call, feature, service) }
         let echo = QuestionEcho(
             customer: customer.text,
             environment: environment,
@@ -159,7 +159,8 @@ extension RouteTable {
         return answer
     }
 
-    /// At another point, with a token, or about a feature that the catalog in force does not list.
+    /// At another point, with a token, about a feature that the catalog in force does not list, or where
+    /// something was recorded meanwhile.
     private static func checkThen(
         _ call: Call,
         _ feature: String,

@@ -58,11 +58,12 @@ extension RouteTable {
 
     private static let comparisonParameters = [
         environmentParameter,
-        Route.Parameter(name: "at", text: "T (default: now)", shape: .point),
+        Route.Parameter(name: "at", text: "T (default: now)", shape: .point), minimumSequence,
     ]
 
     @Sendable
     private static func begin(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await service.require(call.minimumSequence())
         let side = try call.comparisonSide(service)
         let everybody = try call.flag(.everybody)
         let ground = try await service.reports.make { try side.ground(everybody: everybody) }
@@ -71,6 +72,7 @@ extension RouteTable {
 
     @Sendable
     private static func compare(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await service.require(call.minimumSequence())
         let side = try call.comparisonSide(service)
         let question: ComparisonQuestion
         do {

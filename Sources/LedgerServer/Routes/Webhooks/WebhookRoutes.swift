@@ -273,7 +273,9 @@ extension RouteTable {
         guard let webhook else {
             throw Problem(.conflict, "there are \(Webhooks.countLimit) webhooks already")
         }
-        return Answer(status: 201, webhook)
+        var answer = Answer(status: 201, webhook)
+        answer.headers[.location] = "/v1/webhooks/" + webhook.id
+        return answer
     }
 
     @Sendable

@@ -1,11 +1,12 @@
 import NIOCore
 import NIOHTTP1
 
-/// Lets a request of HTTP/1.0 name no host, as probes of load balancers do (RFC 9112, section 3.2).
+/// Hands a request of HTTP/1.0 on as one of HTTP/1.1 that means the same: what stands behind knows no
+/// versions.
 ///
-/// It is handed on with an empty one: what stands behind knows no versions, and whoever speaks HTTP/1.1 must name
-/// theirs.
-final class HostlessRequests: ChannelInboundHandler {
+/// It may name no host, as probes of load balancers do (RFC 9112, section 3.2), and gets an empty one:
+/// whoever speaks HTTP/1.1 must name theirs.
+final class OldVersionRequests: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
@@ -19,15 +20,17 @@ final class HostlessRequests: ChannelInboundHandler {
         guard let reader else { return }
         let place = ChannelPipeline.SynchronousOperations.Position.after(reader)
         // It fails where the connection is gone already.
-        try? operations.addHandler(HostlessRequests(), position: place)
+        try? operations.addHandler(OldVersionRequests(), position: place)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data), head.version == .http1_0,
-            !head.headers.contains(name: Self.host)
-        else { return context.fireChannelRead(data) }
-        head.headers.add(name: Self.host, value: "")
-        // Whoever speaks HTTP/1.0 reads until the end, unless they say otherwise.
+        guard case .head(var head) = unwrapInboundIn(data), head.version == .http1_0 else {
+            return context.fireChannelRead(data)
+        }
+        if !head.headers.contains(name: Self.host) { head.headers.add(name: Self.host, value: "") }
+        // Whoever speaks HTTP/1.0 knows no interim answers (RFC 9110, section 10.1.1).
+        head.headers.remove(name: "Expect")
+        // They read until the end, unless they say otherwise.
         if !head.isKeepAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }

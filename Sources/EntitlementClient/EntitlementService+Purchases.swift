@@ -28,16 +28,19 @@ extension EntitlementService {
 
     /// Begins a purchase, one at a time for a customer (rows 2.1, 2.2).
     ///
-    /// `confirm`: asks the customer whether it is meant; the store is asked only then. The returned
-    /// flow tells how far it is.
+    /// `experiment`: what led to it, as `EXPERIMENT/VARIANT`, or `EXPERIMENT` alone; all that is told of the flow
+    /// names it, so that the server's report has who saw it and who bought (row B7). `confirm`: asks the
+    /// customer whether it is meant; the store is asked only then. The returned flow tells how far it is.
     public func purchase(
         _ productID: String,
+        experiment: String? = nil,
         confirm: @escaping @Sendable () async -> Bool
     ) -> PurchaseFlow {
         let time = configuration.time
         let log = FlowLog(
             id: "flow-" + String(time.random(), radix: 16),
             productID: productID,
+            experiment: experiment,
             now: time.now
         )
         let flow = PurchaseFlow(log)
@@ -147,7 +150,14 @@ extension EntitlementService {
             await queue.send()
             if let instant = await queue.recordedAt(id) { log.noteRecorded(at: instant) }
             await askServer()
-            return await end(of: id)
+            let end = await end(of: id)
+            let size = await queue.calls.first { $0.id.isSame(as: id) }?.size
+            let known = store.current
+            // An answer that has seen it tells what it is by now.
+            guard end == .done(isRecorded: true), store.customer == customer,
+                size.map({ $0 <= known.sequence }) ?? true, known.isTakenBack(transaction)
+            else { return end }
+            return .failed(ServiceError(.purchaseInvalid, reason: .revoked))
         }
     }
 
@@ -258,7 +268,9 @@ public enum RestoreResult: Sendable, Hashable {
 /// What the server is told of a flow (rows 10.1, 10.3).
 extension EntitlementService {
     private static func body(_ type: String, _ log: FlowLog) -> [JSONMember] {
-        QueuedCall.flowBody(type, log.id) + [JSONMember("productId", .string(log.productID))]
+        let experiment = log.experiment.map { JSONMember("experiment", .string($0)) }
+        return QueuedCall.flowBody(type, log.id)
+            + [JSONMember("productId", .string(log.productID)), experiment].compactMap(\.self)
     }
 
     private static func body(_ end: PurchaseFlow.State, _ log: FlowLog) -> JSONValue {

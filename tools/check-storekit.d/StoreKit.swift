@@ -14,6 +14,8 @@ public struct Transaction: Sendable {
     public let id: UInt64
     public let originalID: UInt64
     public let productID: String
+    public let productType: Product.ProductType
+    public let purchaseDate: Date
     public let expirationDate: Date?
     public let revocationDate: Date?
     public let appAccountToken: UUID?
@@ -42,6 +44,10 @@ public struct Product: Sendable {
     public let id: String
     public let displayName: String
     public let displayPrice: String
+
+    public struct ProductType: Hashable, Sendable {
+        public static let nonRenewable = ProductType()
+    }
 
     public static func products<Identifiers: Collection>(
         for identifiers: Identifiers

@@ -131,6 +131,13 @@ extension CustomerEntitlements {
         return purchase(of: transaction) == nil
     }
 
+    /// Whether a transaction was refunded or revoked: what is said of its purchase is of that very period.
+    func isTakenBack(_ transaction: StoreTransaction) -> Bool {
+        guard let known = purchase(of: transaction), known.expiresAt == transaction.expiresAt
+        else { return false }
+        return known.status == .refunded || known.status == .revoked
+    }
+
     /// What is known of the purchase that a transaction belongs to; nil: nothing.
     private func purchase(of transaction: StoreTransaction) -> PurchaseState? {
         let name = PurchaseName(store: Source.appStore, originalID: transaction.originalID)

@@ -13,28 +13,38 @@ public struct ProvisionalAccess: Sendable, Hashable {
     private let verifiedAt: Instant
     /// The transaction's own end; nil: it has none.
     private let expiresAt: Instant?
+    /// When it was bought, where it ends by itself and the store does not say when; nil: it is another.
+    private let nonRenewingSince: Instant?
 
     /// Days for which a purchase counts that no server confirmed.
     public static let dayLimit: Int64 = 7
 
     /// What a verified transaction opens until its own end, and for ``dayLimit`` days since the store
-    /// verified it last.
+    /// verified it last; a subscription that does not renew itself, since it was bought.
     init(_ transaction: StoreTransaction, verifiedAt instant: Instant) {
-        self.init(transaction.id, transaction.productID, transaction.expiresAt, instant)
+        self.init(
+            transaction.id,
+            transaction.productID,
+            transaction.expiresAt,
+            transaction.nonRenewingSince,
+            instant
+        )
     }
 
     private init(
         _ transactionID: String,
         _ productID: String,
         _ expiresAt: Instant?,
+        _ nonRenewingSince: Instant?,
         _ verifiedAt: Instant
     ) {
-        let limit = verifiedAt.advanced(
-            byMilliseconds: Self.dayLimit * Instant.millisecondsPerDay
-        )
+        // What may be over by now is not young again because the store still holds it.
+        let start = nonRenewingSince.map { min($0, verifiedAt) } ?? verifiedAt
+        let limit = start.advanced(byMilliseconds: Self.dayLimit * Instant.millisecondsPerDay)
         self.transactionID = transactionID
         self.productID = productID
         self.expiresAt = expiresAt
+        self.nonRenewingSince = nonRenewingSince
         self.verifiedAt = verifiedAt
         until = expiresAt.map { min($0, limit) } ?? limit
     }
@@ -47,6 +57,7 @@ public struct ProvisionalAccess: Sendable, Hashable {
             transactionID,
             productID,
             expiresAt,
+            nonRenewingSince,
             verifiedAt.advanced(byMilliseconds: correction.milliseconds)
         )
     }

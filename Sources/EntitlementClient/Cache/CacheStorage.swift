@@ -28,10 +28,21 @@ protocol CacheStorage: Sendable {
     func write(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError)
     /// Adds bytes to a file, on the disk when it returns; a torn end may stand where it throws.
     func append(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError)
+    /// Writes a file whole by what it holds, to which no other program adds meanwhile, or leaves it as it was.
+    ///
+    /// `body`: told what it holds; nil: there is none.
+    func rewrite(_ file: CacheFile, _ body: ([UInt8]?) -> [UInt8]) throws(ServiceError)
     /// Takes a file away, and what was put aside of it.
     func remove(_ file: CacheFile) throws(ServiceError)
     /// Keeps a file that does not verify beside its place, for whoever looks into it.
     func putAside(_ file: CacheFile) throws(ServiceError)
+}
+
+extension CacheStorage {
+    /// Of files that no other program has.
+    func rewrite(_ file: CacheFile, _ body: ([UInt8]?) -> [UInt8]) throws(ServiceError) {
+        try write(body(read(file)), to: file)
+    }
 }
 
 extension ServiceError {

@@ -28,16 +28,22 @@ struct FileStorage: CacheStorage {
     func write(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError) {
         try Self.wrapped {
             try prepare()
-            var options: Data.WritingOptions = [.atomic]
-            #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-            // What refreshes in the background reads it while the device is locked.
-            options.insert(.completeFileProtectionUntilFirstUserAuthentication)
-            #endif
-            try Data(bytes).write(to: url(file), options: options)
+            try Data(bytes).write(to: url(file), options: Self.protection.union(.atomic))
         }
     }
 
+    #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+    /// What refreshes in the background reads it while the device is locked.
+    private static var protection: Data.WritingOptions {
+        [.completeFileProtectionUntilFirstUserAuthentication]
+    }
+    #else
+    private static var protection: Data.WritingOptions { [] }
+    #endif
+
     func append(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError) {
+        let lock = lock(file)
+        defer { if let lock { Self.close(lock) } }
         guard FileManager.default.fileExists(atPath: url(file).path) else {
             return try write(bytes, to: file)
         }
@@ -50,6 +56,39 @@ struct FileStorage: CacheStorage {
             }
             try handle.write(contentsOf: Data(bytes))
             try handle.synchronize()
+        }
+    }
+
+    func rewrite(_ file: CacheFile, _ body: ([UInt8]?) -> [UInt8]) throws(ServiceError) {
+        let lock = lock(file)
+        defer { if let lock { Self.close(lock) } }
+        try write(body(read(file)), to: file)
+    }
+
+    /// Waits until nobody else adds to a file or writes it anew, and holds them off until what it returns is closed;
+    /// nil: there is no lock to be had, and whoever comes goes on without.
+    ///
+    /// Held for work alone that waits for nobody: a system that suspends an app ends one that holds a lock in a folder
+    /// which it shares. It stands in an empty file beside the other, which is never taken away: one who waits for it and
+    /// one who makes it anew would both go on.
+    private func lock(_ file: CacheFile) -> FileHandle? {
+        let url = folder.appending(
+            component: file.rawValue + ".lock",
+            directoryHint: .notDirectory
+        )
+        do {
+            if !FileManager.default.fileExists(atPath: url.path) {
+                try prepare()
+                // In place: of two who make it at once, both have the same.
+                try Data().write(to: url, options: Self.protection)
+            }
+            let lock = try FileHandle(forReadingFrom: url)
+            // A signal ends the waiting, and says nothing of the lock.
+            while flock(lock.fileDescriptor, LOCK_EX) != 0, errno == EINTR {}
+            return lock
+        } catch {
+            // What the disk does not take is told by whoever writes behind it.
+            return nil
         }
     }
 

@@ -64,6 +64,8 @@ public struct PurchaseFlow: Sendable {
 final class FlowLog: Sendable {
     let id: String
     let productID: String
+    /// What led to it; nil: nothing that is compared.
+    let experiment: String?
     private let now: @Sendable () -> Instant
     private let state = Mutex(State())
 
@@ -74,8 +76,13 @@ final class FlowLog: Sendable {
         var listeners: [AsyncStream<PurchaseFlow.Step>.Continuation] = []
     }
 
-    init(id: String, productID: String, now: @escaping @Sendable () -> Instant) {
-        (self.id, self.productID, self.now) = (id, productID, now)
+    init(
+        id: String,
+        productID: String,
+        experiment: String?,
+        now: @escaping @Sendable () -> Instant
+    ) {
+        (self.id, self.productID, self.experiment, self.now) = (id, productID, experiment, now)
     }
 
     /// Notes a step; none comes behind an end.

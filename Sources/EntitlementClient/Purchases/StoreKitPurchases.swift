@@ -111,7 +111,9 @@ public struct StoreKitPurchases: PurchaseServicing {
                 .flatMap(instant),
             signed: result.jwsRepresentation,
             account: transaction.appAccountToken
-                .flatMap { CustomerID(appAccountToken: $0.uuidString) }
+                .flatMap { CustomerID(appAccountToken: $0.uuidString) },
+            nonRenewingSince: transaction.productType == .nonRenewable
+                ? instant(transaction.purchaseDate) : nil
         )
     }
 

@@ -8,6 +8,7 @@ extension StoreTransaction {
             "id": .string(id), "originalId": .string(originalID),
             "productId": .string(productID), "expiresAt": .instant(expiresAt),
             "signed": .string(signed), "appAccountToken": .optional(account?.text),
+            "nonRenewingSince": .instant(nonRenewingSince),
         ])
     }
 
@@ -22,7 +23,8 @@ extension StoreTransaction {
             productID: productID,
             expiresAt: json["expiresAt"]?.string.flatMap { Instant(rfc3339: $0) },
             signed: signed,
-            account: json["appAccountToken"]?.string.flatMap { CustomerID(appAccountToken: $0) }
+            account: json["appAccountToken"]?.string.flatMap { CustomerID(appAccountToken: $0) },
+            nonRenewingSince: json["nonRenewingSince"]?.string.flatMap { Instant(rfc3339: $0) }
         )
     }
 }

@@ -17,6 +17,9 @@ public struct StoreTransaction: Sendable, Hashable {
     @Bytewise public private(set) var signed: String
     /// Whom the app named when it was bought, by an `appAccountToken`; nil: nobody.
     public let account: CustomerID?
+    /// When it was bought, where it is a subscription that does not renew itself, such as a pass for a day: of none
+    /// the store says when it ends; nil: it is another purchase.
+    public let nonRenewingSince: Instant?
 
     /// Names a transaction that the store verified.
     public init(
@@ -25,7 +28,8 @@ public struct StoreTransaction: Sendable, Hashable {
         productID: String,
         expiresAt: Instant?,
         signed: String,
-        account: CustomerID? = nil
+        account: CustomerID? = nil,
+        nonRenewingSince: Instant? = nil
     ) {
         self.id = id
         self.originalID = originalID
@@ -33,5 +37,6 @@ public struct StoreTransaction: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.signed = signed
         self.account = account
+        self.nonRenewingSince = nonRenewingSince
     }
 }

@@ -134,7 +134,8 @@ extension QueuedCall {
             let isFinished = json["finished"]?.bool
         else { return false }
         self.phase = json["prepared"]?.bool == true ? .prepared : phase
-        self.attempts = attempts
+        // It is counted on from there, whatever a file says.
+        self.attempts = min(attempts, Self.attemptLimit)
         self.verifiedAt = verifiedAt
         self.isFinished = isFinished
         notBefore = Self.instant(json["notBefore"])
@@ -146,6 +147,9 @@ extension QueuedCall {
         size = json["size"]?.integer.flatMap(UInt64.init(exactly:))
         return true
     }
+
+    /// Tries that a file may tell of: far more than any call is tried by itself.
+    private static let attemptLimit: Int64 = 1 << 32
 
     private static func instant(_ json: JSONValue?) -> Instant? {
         json?.string.flatMap { Instant(rfc3339: $0) }

@@ -41,11 +41,12 @@ extension SyncQueue {
 
     /// The first call that is due and behind no other of its lane.
     ///
-    /// What only the store has opened is used behind every purchase: the server would call it closed.
+    /// What only the store has opened is used behind every purchase: the server would call it closed. What the store
+    /// is finishing is done as far as the others are concerned.
     private func next(besides held: Set<Name>, at now: Instant) -> QueuedCall? {
         var lanes = held
         let isHandingIn = calls.contains(where: \.isHandingIn)
-        for call in calls where call.isOpen {
+        for call in calls where call.isOpen && !isBeingFinished(call) {
             guard lanes.insert(call.lane).inserted else { continue }
             if call.phase == .recorded { return call }
             if isHandingIn, call.use?.isProvisional == true { continue }
@@ -65,7 +66,7 @@ extension SyncQueue {
     /// Tries a call; returns whether the next of its lane may go.
     private func isDone(_ call: QueuedCall) async -> Bool {
         if call.phase == .recorded {
-            await finish(call)
+            await finishAll(of: call)
             return true
         }
         guard let customer else { return false }
@@ -108,7 +109,7 @@ extension SyncQueue {
             if !claims.isEmpty { restored[call.id]?.later = claims }
         }
         // What is handed in again, since a server lost it, was finished before.
-        if !call.isFinished { await finish(call) }
+        if !call.isFinished { await finishAll(of: call) }
     }
 
     /// Notes which transactions of a restore were refused beside the others: those grant nothing,
@@ -119,15 +120,14 @@ extension SyncQueue {
         in call: inout QueuedCall
     ) -> [StoreTransaction] {
         var later: [StoreTransaction] = []
-        // What cannot be read says of none that it is recorded.
-        let answer = (try? JSONValue(parsing: response.body))
-            .flatMap { try? RestoreAnswer.fields.read($0) }
-        for (place, transaction) in transactions.enumerated() {
-            let item = answer.flatMap { place < $0.items.count ? $0.items[place] : nil }
-            if let item, item.outcome != .refused { continue }
+        // As many as were handed in: another answer is no ledger's.
+        for (item, transaction) in zip(response.restoredItems ?? [], transactions) {
+            let outcome = item.claimOutcome
+            if outcome == .recorded || outcome == .known { continue }
             call.refusedItems.insert(Name(transaction.id))
-            let code = item?.code.flatMap(ProblemCode.init(rawValue:))
-            if let code, code.isRetryable {
+            let code = item["code"]?.string.flatMap(ProblemCode.init(rawValue:))
+            // What is said in a newer server's own words is neither recorded nor refused: its own claim decides.
+            guard outcome == .refused, code?.isRetryable != true else {
                 later.append(transaction)
                 continue
             }
@@ -147,13 +147,6 @@ extension SyncQueue {
         else { return }
         let body = JSONValue.object(QueuedCall.flowBody("restored", call.id))
         add(.flow(body, id: call.id), for: owner, key: key)
-    }
-
-    private func finish(_ call: QueuedCall) async {
-        for transaction in call.transactions { await finish(transaction) }
-        var call = call
-        call.isFinished = true
-        update(call)
     }
 
     private func fail(_ call: QueuedCall, _ fault: CallFault) -> Bool {
@@ -197,6 +190,8 @@ extension SyncQueue {
         guard let place = calls.firstIndex(where: { $0.id.isSame(as: call.id) }) else { return }
         var call = call
         call.verifiedAt = max(call.verifiedAt, calls[place].verifiedAt)
+        // The store may have returned while the server was asked.
+        call.isFinished = call.isFinished || calls[place].isFinished
         calls[place] = call
         write(call.state)
     }
@@ -242,11 +237,27 @@ extension SyncQueue {
 extension ClientResponse {
     /// Whether a ledger gave it, to a call: whatever else stands on the way, such as a network that has its guests
     /// sign in, answers everything by something of its own, and has recorded nothing.
+    ///
+    /// An answer by which something is finished says what became of it: those to questions tell a size of the log as
+    /// well.
     fileprivate func isLedgers(to call: QueuedCall) -> Bool {
-        if headers["ledger-sequence"] != nil { return true }
-        // What is no JSON is no answer of a ledger.
-        let json = try? JSONValue(parsing: body)
-        if case .restore(let all) = call.task { return json?["items"]?.array?.count == all.count }
-        return json?["outcome"]?.string != nil
+        switch call.task {
+        case .claim: json?.claimOutcome.map { $0 != .refused } ?? false
+        case .restore(let all): restoredItems?.count == all.count
+        case .flow, .use: headers["ledger-sequence"] != nil || json?["outcome"]?.string != nil
+        }
+    }
+
+    /// What became of each transaction of a restore, in their order; nil: it does not say it.
+    fileprivate var restoredItems: [JSONValue]? { json?["items"]?.array }
+
+    /// What is no JSON is no answer of a ledger.
+    private var json: JSONValue? { try? JSONValue(parsing: body) }
+}
+
+extension JSONValue {
+    /// What became of a transaction that was handed in; nil: it says so in no word that is known.
+    fileprivate var claimOutcome: ClaimItem.Outcome? {
+        self["outcome"]?.string.flatMap(ClaimItem.Outcome.init(rawValue:))
     }
 }

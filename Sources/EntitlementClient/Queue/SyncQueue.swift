@@ -38,6 +38,12 @@ actor SyncQueue {
     var restored: [Name: (count: Int, later: [String])] = [:]
     /// Called where something waits that was due.
     var whenDue: (@Sendable () async -> Void)?
+    /// Ids of calls whose transactions the store is finishing.
+    var finishing = Set<Name>()
+    /// Whoever waits for the store, by the call that it is finishing.
+    var storeWaiters: [Name: CheckedContinuation<Void, Never>] = [:]
+    /// Ids of calls that the server's last answer has seen, and the store has not finished.
+    private var seen = Set<Name>()
 
     /// Lines that say nothing any more before the file is written anew.
     private static let spentLimit = 256
@@ -80,7 +86,7 @@ actor SyncQueue {
         knowing known: CustomerEntitlements? = nil
     ) -> [ProvisionalAccess] {
         let known = known ?? CustomerEntitlements(unknown: customer)
-        let own = calls.filter { $0.phase != .refused }.flatMap { call in
+        let own = calls.filter { $0.phase != .refused && !seen.contains($0.id) }.flatMap { call in
             call.transactions.map { VerifiedTransaction(transaction: $0, at: call.verifiedAt) }
         }
         var newest: [VerifiedTransaction] = []
@@ -144,7 +150,7 @@ extension SyncQueue {
         // What waits of whoever comes back is left for them.
         guard customer != nil, !isLoaded else { return }
         do {
-            let read = try readFile()
+            let read = try puttingAside { () throws(ServiceError) in try storage.read(.queue) }
             isLoaded = true
             guard let bytes = read else {
                 // What could not be written before is not in it.
@@ -164,15 +170,17 @@ extension SyncQueue {
         }
     }
 
-    /// What the file holds; one that is too large to be read ever again is put aside, and told.
-    private func readFile() throws(ServiceError) -> [UInt8]? {
+    /// Reads the file; one that is too large to be read ever again is put aside, and told.
+    private func puttingAside<Value>(
+        _ read: () throws(ServiceError) -> Value
+    ) throws(ServiceError) -> Value {
         do {
-            return try storage.read(.queue)
+            return try read()
         } catch {
             guard error == .keptFileTooLarge else { throw error }
             try storage.putAside(.queue)
             notices.send(.cacheRefused(file: CacheFile.queue.rawValue))
-            return nil
+            return try read()
         }
     }
 
@@ -256,11 +264,16 @@ extension SyncQueue {
         }
     }
 
-    /// Takes away what the server's answer has seen, at a size of the log.
+    /// Takes away what the server's answer has seen, at a size of the log; what the store has not finished yet stays,
+    /// and opens nothing more.
     func settle(_ ids: Set<Name>, seenAt size: UInt64) {
-        for call in calls
-        where ids.contains(call.id) && call.isFinished && call.size.map({ $0 <= size }) ?? true {
-            remove(call)
+        seen = []
+        for call in calls where ids.contains(call.id) && call.size.map({ $0 <= size }) ?? true {
+            if call.isFinished {
+                remove(call)
+            } else if call.phase == .recorded {
+                seen.insert(Name(call.id))
+            }
         }
     }
 
@@ -317,11 +330,15 @@ extension SyncQueue {
 
     /// Writes the file anew, with what another program of the app's has put into it.
     private func rewrite() throws(ServiceError) {
-        let others = try readFile().map { bytes in
-            QueueFile(bytes).calls.filter { $0.customer == customer && !met.contains($0.id) }
+        try puttingAside { () throws(ServiceError) in
+            try storage.rewrite(.queue) { QueueFile.bytes(calls + others(in: $0)) }
         }
-        try storage.write(QueueFile.bytes(calls + (others ?? [])), to: .queue)
         (spentLines, isTorn) = (0, false)
+    }
+
+    /// What another program has put into the file, as it is now; nil: there is none.
+    private func others(in file: [UInt8]?) -> [QueuedCall] {
+        QueueFile(file ?? []).calls.filter { $0.customer == customer && !met.contains($0.id) }
     }
 
     /// Writes a change behind the others, or everything anew.

@@ -46,6 +46,18 @@ final class SessionCalls: NSObject, URLSessionDataDelegate {
         calls.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     }
 
+    /// Goes nowhere that an answer names: what is handed in would arrive as a question, or without its body, and the
+    /// customer's token at whoever is named there.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let size = calls.withLock { calls in
             calls[dataTask.taskIdentifier]?.body.append(data)

@@ -6,6 +6,8 @@ import FoundationNetworking
 #endif
 
 /// Calls by the system's `URLSession`, which waits for nobody longer than a time.
+///
+/// It goes nowhere that an answer names: one that names another address is the answer.
 public struct URLSessionTransport: Sendable {
     private let session: URLSession
     private let calls = SessionCalls()

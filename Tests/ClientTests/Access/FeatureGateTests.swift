@@ -152,4 +152,28 @@ struct `A feature's gate` {
             #expect(try !Self.gate(known, at: noon.plus(days: last)).isOpen("export"))
         }
     }
+
+    // row 3.4: the store holds a pass for a day for good, and never says that it is over
+    @Test(arguments: [(0, 7), (1, 6), (7, 0), (1000, 0)] as [(Int64, Int64)])
+    func `is open to what does not renew itself for a week since it was bought`(
+        _ age: Int64,
+        _ left: Int64
+    ) throws {
+        let bought = StoreTransaction(
+            id: "1",
+            originalID: "1",
+            productID: "pro.month",
+            expiresAt: nil,
+            signed: "signed",
+            nonRenewingSince: noon.plus(days: -age)
+        )
+        var known = CustomerEntitlements(unknown: SnapshotAuthority.customer)
+        known.provisional = [ProvisionalAccess(bought, verifiedAt: noon)]
+        let end = noon.plus(days: left)
+        #expect(try !Self.gate(known, at: end).isOpen("export"))
+        let isOpen = try Self.gate(known, at: end.plus(seconds: -1)).isOpen("export")
+        #expect(isOpen || left == 0)
+        // As the queue keeps it.
+        #expect(StoreTransaction(json: bought.json) == bought)
+    }
 }

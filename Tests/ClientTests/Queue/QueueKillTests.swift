@@ -143,4 +143,21 @@ struct `A sync queue that is killed` {
         }
         #expect(damaged > 2000 && intact > 1000)
     }
+
+    // A number of a file reaches nothing that traps.
+    @Test func `with a file that tells of no end of tries goes on`() async throws {
+        let device = Device()
+        device.server.isAway = true
+        var call = QueuedCall(
+            id: "1",
+            .claim(sampleTransaction()),
+            of: SnapshotAuthority.customer,
+            verifiedAt: noon
+        )
+        call.attempts = .max
+        device.files[.queue] = QueueFile.bytes([call])
+        _ = await Self.run(device, Life(.max))
+        let file = QueueFile(try #require(device.files[.queue]))
+        #expect(file.calls.first?.id == "1" && file.calls.first?.phase == .attention)
+    }
 }

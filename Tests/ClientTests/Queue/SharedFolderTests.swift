@@ -125,6 +125,32 @@ struct `Two programs in one folder` {
         }
     }
 
+    // row 3.5: it would stand in a file that nobody reads any more
+    @Test func `lose no line that one adds while the other writes the file anew`() async throws {
+        try await Self.withFolder { folder in
+            let line = Array("a line\n".utf8)
+            try FileStorage(path: folder).append(line, to: .queue)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for isAdding in [true, true, false] {
+                    group.addTask {
+                        let files = FileStorage(path: folder)
+                        for _ in 0..<300 {
+                            if isAdding {
+                                try files.append(line, to: .queue)
+                            } else {
+                                try files.rewrite(.queue) { $0 ?? [] }
+                            }
+                            await Task.yield()
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let bytes = try #require(try FileStorage(path: folder).read(.queue))
+            #expect(bytes.split(separator: UInt8(ascii: "\n")).count == 601)
+        }
+    }
+
     // It would never be read again, and what is added to it would be lost at each end.
     @Test func `begin anew beside a file that is too large to be read`() async throws {
         try await Self.withFolder { folder in

@@ -49,4 +49,13 @@ struct `A call that is put off` {
         let fault = CallFault(ScriptedServer.problem(code), at: noon)
         #expect(fault.verdict == verdict)
     }
+
+    // row 8.1: who stands at another address is not asked
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `is not given up for an answer that names another address`(_ status: Int) {
+        let answer = ClientResponse(status: status, headers: ["location": "https://else.test/"])
+        let fault = CallFault(answer, at: noon)
+        #expect(fault.verdict == .later(nil))
+        #expect(fault.error == ServiceError(.networkError, reason: .busy))
+    }
 }

@@ -1,5 +1,6 @@
 import Encodings
 import Entitlements
+import LedgerAPI
 import ModelSupport
 import Testing
 
@@ -127,6 +128,19 @@ struct `A refresh` {
         _ = await started.value
         #expect(service.gate.decision("export").source == .provisional)
         await service.stop()
+    }
+
+    // row ES3: who stands at another address is not asked, and has said nothing of what is known
+    @Test func `that names another address keeps what is known, and is made again`() async {
+        let setup = StoreSetup()
+        let store = setup.store()
+        await store.start()
+        let moved = ClientResponse(status: 302, headers: ["location": "https://else.test/"])
+        setup.server.answer("/snapshot", moved)
+        #expect(await store.refresh() == .kept(ServiceError(.networkError, reason: .busy)))
+        #expect(store.gate.isOpen("export"))
+        #expect(await store.retryAt != nil)
+        await store.stop()
     }
 
     /// What a random schedule of asks, beginnings and ends makes of a queue.

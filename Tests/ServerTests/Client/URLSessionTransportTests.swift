@@ -4,6 +4,7 @@ import LedgerServer
 import NIOCore
 import NIOPosix
 import Stores
+import Synchronization
 import Testing
 
 /// The system's own way to call a server, against one on this machine.
@@ -60,6 +61,68 @@ struct `The system's transport` {
         // Nobody listens.
         let transport = URLSessionTransport(seconds: 5).transport
         #expect(await transport(ClientRequest(.get, "http://127.0.0.1:9/")) == nil)
+    }
+
+    // rows ES5, CL5: a purchase would arrive as a question, and its customer's token at somebody else
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `goes nowhere that an answer names`(_ status: Int) async throws {
+        let asked = Mutex<[StoreRequest]>([])
+        let other: StoreTransport = { request in
+            asked.withLock { $0.append(request) }
+            return StoreResponse(status: 200)
+        }
+        try await StoreStandIn.serve(port: 0, other) { port in
+            let url = "http://127.0.0.1:\(port)/elsewhere"
+            let channel = try await Self.moved(status, to: url)
+            let first = try #require(channel.localAddress?.port)
+            let transport = URLSessionTransport(seconds: 600).transport
+            func call(_ url: String) -> ClientRequest {
+                ClientRequest(
+                    .post,
+                    url,
+                    headers: ["Authorization": "Bearer token"],
+                    body: Array("{}".utf8)
+                )
+            }
+            let answer = await transport(call("http://127.0.0.1:\(first)/"))
+            #expect(answer?.status == status)
+            #expect(asked.withLock(\.self) == [])
+            // The control: somebody is there, and would be told.
+            #expect(await transport(call(url))?.status == 200)
+            let tokens = asked.withLock(\.self).map { $0.headers["Authorization"] }
+            #expect(tokens == ["Bearer token"])
+            try await channel.close().get()
+        }
+    }
+
+    /// A server that answers each call by another address.
+    private static func moved(_ status: Int, to url: String) async throws -> any Channel {
+        try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Moved(status, to: url))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    /// Answers a call whose body is an empty object, once it is there.
+    private final class Moved: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        private let head: String
+        private var asked = ""
+
+        init(_ status: Int, to url: String) {
+            head = "HTTP/1.1 \(status) Moved\r\nLocation: \(url)\r\nContent-Length: 0\r\n\r\n"
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            asked += String(buffer: unwrapInboundIn(data))
+            guard asked.contains("{}") else { return }
+            asked = ""
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: head)), promise: nil)
+        }
     }
 
     // A time-out that begins anew with each byte never comes.

@@ -84,6 +84,25 @@ struct `A report over HTTP` {
         }
     }
 
+    // rows B7, PL5: as the app's library names an experiment on all that it tells of a flow
+    @Test func `says who saw an experiment, and bought`() async throws {
+        try await TestServer.with { server in
+            for type in ["started", "succeeded"] {
+                let told = try await server.post(
+                    "/v1/customers/alice/flows",
+                    #"{"type":"\#(type)","flowId":"flow-1","experiment":"order/coffee-first"}"#
+                )
+                #expect(told.status == 200, "\(told.body)")
+            }
+            let rows = try await server.get(Self.path(.experiments)).json["rows"]?.array ?? []
+            #expect(rows.count == 1)
+            #expect(rows.first?["experiment"] == "order")
+            #expect(rows.first?["variant"] == "coffee-first")
+            #expect(rows.first?["exposures"] == .integer(1))
+            #expect(rows.first?["conversions"] == .integer(1))
+        }
+    }
+
     @Test func `is not sent again to whoever has it`() async throws {
         try await Self.with { server in
             let first = try await server.get("/v1/reports/funnel")

@@ -180,7 +180,9 @@ final class LedgerService: Sendable, BlockingPool {
     /// - Throws: what the log throws.
     func takeUpFlows() throws {
         let first = clock().advanced(byMilliseconds: -PurchaseFlowLock.timeToLiveMilliseconds)
-        access.flows.goOn(from: try ledger.questions.flows(recordedAfter: first))
+        try access.flows.goOn(from: ledger.questions.flows(recordedAfter: first)) {
+            try ledger.questions.names(of: $0, in: $1)
+        }
     }
 
     /// Ends the threads; nothing may be asked any more.

@@ -3,7 +3,7 @@ import Testing
 
 /// The program that README and the pages show: another program that opens a ledger, records, asks at
 /// (T, R) and explains, with what is public and nothing else (Package.swift: no package access).
-@Suite(.enabled(if: BuiltProgram.named("embedding") != nil))
+@Suite(.enabled(if: BuiltProgram.named("embedding") != nil, "no `embedding` beside the tests"))
 struct `A program that embeds the ledger` {
     private static let answers = """
         known of 1 events: false by ["K1", "K5"]

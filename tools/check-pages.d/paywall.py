@@ -144,6 +144,26 @@ def flow(driver):
     if not until(lambda: text(driver, "#overlay-close")):
         found.append("a purchase that waits leaves no way on")
     click(driver, "#overlay-close")
+    return found + unsaid(driver, begin)
+
+
+def unsaid(driver, begin):
+    """Rows 2.4, 2.5: what does not say how it ended is an error, and never a thank-you."""
+    found = []
+
+    def message(code):
+        return driver.execute_script(
+            "return document.querySelector('[data-code=' + arguments[0] + ']').textContent", code)
+
+    for result, code in [(None, "UNKNOWN_ERROR"), ({}, "UNKNOWN_ERROR"), ("bought", "UNKNOWN_ERROR"),
+                         ("working", "UNKNOWN_ERROR"), ({"status": "failed"}, "UNKNOWN_ERROR"),
+                         ({"code": "NETWORK_ERROR"}, "NETWORK_ERROR")]:
+        begin()
+        _done(driver, result)
+        expected = message(code)
+        if not until(lambda: text(driver, "#overlay-text") == expected):
+            found.append("told %r the page says %r" % (result, text(driver, "#overlay-text")))
+        click(driver, "#overlay-close")
     return found
 
 

@@ -20,7 +20,7 @@ package struct BackfillAnswer: Described {
     package var notAsked: Int
     /// Not come to: it was ended before, or a store wants no more questions for now.
     package var remaining: Int
-    /// The first of those that failed.
+    /// The first of those that failed; of those that are to be asked about again at least one.
     package var failures: [SyncedPurchase]
 
     /// Failures that are listed.
@@ -75,14 +75,34 @@ package struct BackfillAnswer: Described {
             case .notAsked: notAsked += 1
             case .failed:
                 failed += 1
-                if failures.count < Self.failureLimit { failures.append(purchase) }
+                list(purchase)
             }
         }
+    }
+
+    /// Lists one that failed; where there is no room, what its store does not know gives way to what is to be
+    /// asked about again.
+    private mutating func list(_ failure: SyncedPurchase) {
+        if failures.count >= Self.failureLimit {
+            guard failure.isToAskAgain, let place = failures.lastIndex(where: { !$0.isToAskAgain })
+            else { return }
+            failures.remove(at: place)
+        }
+        failures.append(failure)
     }
 
     /// Whether every store told all that there was to ask.
     package var isWhole: Bool {
         failed == 0 && remaining == 0 && sources.allSatisfy { $0.code == nil }
+    }
+
+    /// Whether to ask again: somebody was not asked about, or a store did not tell all that it knows.
+    ///
+    /// Where everybody was asked about and nobody is known, the key may be another app's.
+    package var isToAskAgain: Bool {
+        remaining > 0 || sources.contains { $0.code != nil }
+            || failures.contains(where: \.isToAskAgain)
+            || !sources.isEmpty && failed > 0 && completed + reconciled == 0
     }
 
     /// Its members, in the order in which they are written.

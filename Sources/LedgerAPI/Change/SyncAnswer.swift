@@ -38,6 +38,9 @@ package struct SyncAnswer: Described {
         faults.isEmpty && purchases.allSatisfy { $0.outcome != .failed }
     }
 
+    /// Whether to ask again: a store did not tell all that it knows.
+    package var isToAskAgain: Bool { !faults.isEmpty || purchases.contains(where: \.isToAskAgain) }
+
     /// Its members, in the order in which they are written; the sums follow from the purchases.
     package static let fields = Fields(
         "Sync",
@@ -159,6 +162,10 @@ package struct SyncedPurchase: Described {
         self.differences = differences
         self.code = code
     }
+
+    /// Whether its store did not tell all that it knows; one that knows nothing of it, or no more, would say
+    /// the same again.
+    package var isToAskAgain: Bool { outcome == .failed && code != .notFound }
 
     /// Its members, in the order in which they are written.
     package static let fields = Fields(

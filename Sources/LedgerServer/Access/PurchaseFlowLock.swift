@@ -2,7 +2,8 @@ package import EntitlementLedger
 package import Entitlements
 import Synchronization
 
-/// Lets one purchase flow of a customer run at a time in each environment (row 2.2).
+/// Lets one purchase flow of a customer run at a time in each environment (row 2.2), under whichever of their
+/// names it began (C2).
 ///
 /// A flow that does not end expires, so that an app that died in mid-purchase shuts nobody out.
 /// Flows are held in memory; a server that begins takes up those that the log says run.
@@ -52,51 +53,75 @@ package final class PurchaseFlowLock: Sendable {
 
     /// Begins a flow unless another one of that customer runs.
     ///
-    /// Cost: O(1).
+    /// `names`: all of the customer's, under the first of which it runs; links may be made while it does.
+    ///
+    /// Cost: O(1) for each name.
+    ///
+    /// - Precondition: there is a name.
     package func begin(
         _ flowID: String,
-        of customer: CustomerID,
+        of names: [CustomerID],
         in environment: StoreEnvironment,
         at now: Instant
     ) -> Outcome {
-        let (owner, flow) = (Self.owner(customer, environment), IdentityHash(kind: 0, flowID))
+        let (owners, flow) = (Self.owners(names, environment), IdentityHash(kind: 0, flowID))
         return state.withLock { state in
             ageIfDue(&state, now)
-            if let running = state.flows[owner], isRunning(running, at: now) {
-                return running.id == flow
-                    ? .sameFlow(until: running.until) : .busy(until: running.until)
+            // Two may run where the link between their names was made meanwhile.
+            var busy: Instant?
+            for owner in owners {
+                guard let running = state.flows[owner], isRunning(running, at: now) else {
+                    continue
+                }
+                if running.id == flow { return .sameFlow(until: running.until) }
+                busy = max(busy ?? running.until, running.until)
             }
+            if let busy { return .busy(until: busy) }
             guard !state.flows.isFull else { return .full }
             let until = now.advanced(byMilliseconds: timeToLiveMilliseconds)
-            state.flows.set(Flow(id: flow, until: until), for: owner)
+            state.flows.set(Flow(id: flow, until: until), for: owners[0])
             return .began(until: until)
         }
     }
 
     /// Ends a flow, however it went; false if that flow does not run.
+    ///
+    /// `names`: of the customer, under one of which it began.
     @discardableResult
     package func end(
         _ flowID: String,
-        of customer: CustomerID,
+        of names: [CustomerID],
         in environment: StoreEnvironment,
         at now: Instant
     ) -> Bool {
-        let (owner, flow) = (Self.owner(customer, environment), IdentityHash(kind: 0, flowID))
+        let (owners, flow) = (Self.owners(names, environment), IdentityHash(kind: 0, flowID))
         return state.withLock { state in
-            guard let running = state.flows[owner], running.id == flow else { return false }
-            state.flows.remove(owner)
-            return isRunning(running, at: now)
+            var hasRun = false
+            for owner in owners {
+                guard let running = state.flows[owner], running.id == flow else { continue }
+                state.flows.remove(owner)
+                hasRun = hasRun || isRunning(running, at: now)
+            }
+            return hasRun
         }
     }
 
     /// Goes on with what was recorded of flows before the server began, in the order of the log.
-    package func goOn(from flows: [RecordedFlow]) {
+    ///
+    /// `names`: all of a customer's; asked where a flow did not begin under the name under which it ended.
+    ///
+    /// - Throws: what `names` throws.
+    package func goOn(
+        from flows: [RecordedFlow],
+        names: (CustomerID, StoreEnvironment) throws -> [CustomerID]
+    ) rethrows {
         for flow in flows {
+            let (id, environment, time) = (flow.flowID, flow.environment, flow.recordedAt)
             if flow.isStart {
                 // One that another shuts out was recorded when it was not.
-                _ = begin(flow.flowID, of: flow.customer, in: flow.environment, at: flow.recordedAt)
-            } else {
-                end(flow.flowID, of: flow.customer, in: flow.environment, at: flow.recordedAt)
+                _ = begin(id, of: [flow.customer], in: environment, at: time)
+            } else if !end(id, of: [flow.customer], in: environment, at: time) {
+                end(id, of: try names(flow.customer, environment), in: environment, at: time)
             }
         }
     }
@@ -117,10 +142,10 @@ package final class PurchaseFlowLock: Sendable {
         state.agedAt = now
     }
 
-    private static func owner(
-        _ customer: CustomerID,
+    private static func owners(
+        _ names: [CustomerID],
         _ environment: StoreEnvironment
-    ) -> IdentityHash {
-        IdentityHash(kind: environment.rawValue, customer.text)
+    ) -> [IdentityHash] {
+        names.map { IdentityHash(kind: environment.rawValue, $0.text) }
     }
 }

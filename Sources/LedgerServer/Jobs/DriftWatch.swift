@@ -5,12 +5,28 @@ import Logging
 
 /// Folds a rolling sample of customers again while the server runs, and holds it against what the
 /// live views answer (row Z13): whoever runs it learns of a difference before support does.
+///
+/// Once an environment's customers were all sampled, it is the next one's turn.
 struct DriftWatch: ScheduledJob {
     let service: LedgerService
     let schedule: LedgerServer.DriftSchedule
 
     /// Where the next sample begins.
-    private var start: UInt64 = 0
+    private var place = Place()
+
+    /// Where a sample begins.
+    struct Place: Hashable, Sendable {
+        /// Whose customers they are.
+        var environment = StoreEnvironment.production
+        /// As `CustomerSample` takes it.
+        var start: UInt64 = 0
+
+        /// The first of the next environment.
+        var following: Place {
+            let all = StoreEnvironment.allCases
+            return Place(environment: all[(Int(environment.rawValue) + 1) % all.count])
+        }
+    }
 
     init(service: LedgerService, schedule: LedgerServer.DriftSchedule) {
         self.service = service
@@ -21,28 +37,29 @@ struct DriftWatch: ScheduledJob {
     var interval: Duration { schedule.interval }
 
     mutating func run() async -> JobRun {
-        guard let next = await check(from: start) else {
+        guard let next = await check(from: place) else {
             return service.isEnded() ? .ended : .failed()
         }
-        start = next
+        place = next
         return .done
     }
 
     /// Checks a sample, counts it and tells of differences; returns where the next one begins, nil
     /// if this one could not be finished.
-    func check(from start: UInt64) async -> UInt64? {
-        let sample = CustomerSample(from: start, count: schedule.sample)
+    func check(from place: Place) async -> Place? {
+        var place = place
         do {
-            let report = try await service.blocking { [service] in
-                try service.ledger.auditor.drift(
-                    of: sample,
-                    environment: .production,
-                    at: service.clock()
-                )
+            var report = try await fold(place)
+            // One without customers takes no turn from the others.
+            for _ in StoreEnvironment.allCases.dropFirst() where report.population == 0 {
+                place = place.following
+                report = try await fold(place)
             }
             service.metrics.drift.count(report, at: service.clock())
             tell(report)
-            return report.next
+            // Behind the last customer the sample went on with the first.
+            guard report.next > place.start else { return place.following }
+            return Place(environment: place.environment, start: report.next)
         } catch is CancellationError {
             return nil
         } catch {
@@ -55,8 +72,20 @@ struct DriftWatch: ScheduledJob {
         }
     }
 
+    private func fold(_ place: Place) async throws -> DriftReport {
+        let sample = CustomerSample(from: place.start, count: schedule.sample)
+        return try await service.blocking { [service] in
+            try service.ledger.auditor.drift(
+                of: sample,
+                environment: place.environment,
+                at: service.clock()
+            )
+        }
+    }
+
     private func tell(_ report: DriftReport) {
         let counts: Logger.Metadata = [
+            "environment": "\(report.environment.name)",
             "customers": "\(report.customers)", "differences": "\(report.differences.count)",
             "sequence": "\(report.size)",
         ]

@@ -163,14 +163,14 @@ struct FormRequest: Sendable {
 }
 
 extension SyncAnswer {
-    /// What is left to say of it; nil: each store that can be asked told all.
+    /// What is left to say of it; nil: each store that can be asked told all that it knows.
     fileprivate var problem: Problem? {
-        isWhole
-            ? nil
-            : Problem(
+        isToAskAgain
+            ? Problem(
                 .storeUnavailable,
                 "a store did not tell all: what it told is recorded"
             )
+            : nil
     }
 }
 

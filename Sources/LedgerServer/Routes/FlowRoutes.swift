@@ -100,12 +100,16 @@ extension RouteTable {
         let flowID = data.text(.flowID) ?? ""
         let flows = service.access.flows
         let customer = try call.customer
+        // C2: what names an alias names its customer.
+        let names = try await service.blocking {
+            try service.ledger.questions.names(of: customer, in: request.environment)
+        }
         let isStart = kind == .flowStarted
         var hasBegun = false
         if isStart {
             let outcome = flows.begin(
                 flowID,
-                of: customer,
+                of: names,
                 in: request.environment,
                 at: call.now
             )
@@ -123,7 +127,7 @@ extension RouteTable {
             // A start that is not recorded, or was before, begins nothing and shuts nobody out.
             var isOver = hasBegun
             defer {
-                if isOver { flows.end(flowID, of: customer, in: request.environment, at: now) }
+                if isOver { flows.end(flowID, of: names, in: request.environment, at: now) }
             }
             let receipt = try ledger.appender.recordFlow(data, of: customer, request)
             switch receipt {

@@ -83,7 +83,8 @@ function hideOverlay() {
 
 const textOf = (name, value) => {
   const texts = document.getElementById("overlay-texts");
-  return [...texts.children].find((text) => text.dataset[name] === value);
+  // Without a value it would be a text that has no such name.
+  return [...texts.children].find((text) => value && text.dataset[name] === value);
 };
 
 function tellApp(message) {
@@ -103,14 +104,15 @@ window.entitlePaywall = {
     const outcome = typeof result === "string" ? { status: result } : result || {};
     if (!overlay) { location.reload(); return; }
     if (outcome.status === "cancelled") { hideOverlay(); return; }
-    if (outcome.status === "failed") {
+    const told = outcome.status === "working" ? null : textOf("result", outcome.status);
+    if (!told) {
+      // Failed, or in no word that is known: that it went well is for the app to say.
       const text = textOf("code", outcome.code) || textOf("code", "UNKNOWN_ERROR");
       const helps = outcome.retryable ?? text.dataset.retryable === "true";
       showOverlay(outcome.message || text.textContent, true, helps);
       return;
     }
-    const text = textOf("result", outcome.status) || textOf("result", "success");
-    showOverlay(text.textContent, true, false);
+    showOverlay(told.textContent, true, false);
     overlay.dataset.done = outcome.status === "success" ? "yes" : "";
   },
 };

@@ -158,6 +158,9 @@ package struct PaywallPage: Sendable {
             if let perMonth = sentences.perMonth(plan) {
                 page.element("span", ["class": "quiet"]) { $0.write(perMonth) }
             }
+            if let age = sentences.age(plan) {
+                page.element("span", ["class": "quiet"]) { $0.write(age) }
+            }
             if let percent = plan.saving(among: plans) {
                 page.element("span", ["class": "badge"]) {
                     $0.write(PaywallWords.save.filled(language) { _ in String(percent) })

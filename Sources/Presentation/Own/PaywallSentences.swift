@@ -24,6 +24,20 @@ struct PaywallSentences {
         }
     }
 
+    /// When its store said the price, where that is long ago (row 1.4); nil: of late, or never.
+    func age(_ plan: PaywallPlan) -> String? {
+        guard plan.price != nil, let metadata = plan.metadata,
+            metadata.ageSeconds > Self.freshSeconds
+        else { return nil }
+        return PaywallWords.toldOn.filled(language) { _ in
+            text.instants.day(metadata.loadedAt)
+        }
+    }
+
+    /// Seconds for which a price is as its store says it: several times as long as a server waits before it
+    /// loads prices anew.
+    private static let freshSeconds: Int64 = 48 * 3600
+
     /// What is free at first, on the card.
     func trial(_ plan: PaywallPlan) -> String? {
         plan.trial.map { trial in
@@ -106,6 +120,11 @@ package enum PaywallWords {
     )
     static let pricePer = Sentence("{price} / {period}", "{price}／{period}", "{price}／{period}")
     static let perMonth = Sentence("{price} a month", "1か月あたり{price}", "平均每月 {price}")
+    static let toldOn = Sentence(
+        "As the store said on {date}",
+        "{date}時点のストアの価格",
+        "商店於 {date}提供的價格"
+    )
     static let trial = Sentence("{period} free trial", "{period}無料", "{period}免費試用")
     static let startTrial = Sentence(
         "Start {period} free trial",

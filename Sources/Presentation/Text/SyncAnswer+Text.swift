@@ -22,7 +22,8 @@ extension SyncedPurchase {
         switch outcome {
         case .completed: "as known"
         case .reconciled: "reconciled"
-        case .failed: "not fetched whole (\(code?.rawValue ?? ""))"
+        case .failed where isToAskAgain: "not fetched whole (\(code?.rawValue ?? ""))"
+        case .failed: "not known to its store, or no more (\(code?.rawValue ?? ""))"
         case .notAsked: "not asked (\(code?.rawValue ?? ""))"
         }
     }

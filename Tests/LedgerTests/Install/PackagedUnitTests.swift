@@ -14,12 +14,8 @@ private struct PackagedUnit {
 
     init(in folder: String) throws {
         self.folder = folder
-        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../../tools/package.d/"
-        )
         func read(_ name: String) throws -> [(key: String, value: String)] {
-            try String(contentsOf: package.appending(path: name), encoding: .utf8)
-                .split(separator: "\n").filter { !$0.hasPrefix("#") }
+            try Self.text(name).split(separator: "\n").filter { !$0.hasPrefix("#") }
                 .compactMap { line -> (key: String, value: String)? in
                     let sides = line.split(separator: "=", maxSplits: 1)
                     guard sides.count == 2 else { return nil }
@@ -34,13 +30,21 @@ private struct PackagedUnit {
             }
     }
 
+    /// What a file says that is shipped.
+    static func text(_ name: String) throws -> String {
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../tools/package.d/"
+        )
+        return try String(contentsOf: package.appending(path: name), encoding: .utf8)
+    }
+
     /// The values of a key, in their order.
     func values(_ key: String) -> [String] { lines.filter { $0.key == key }.map(\.value) }
 
-    /// The unit's variables, and a port that no other test has.
-    private var environment: [String: String] {
+    /// Variables as they are shipped, with a folder for `/var/lib/entitle`, and a port that no other test has.
+    static func environment(_ variables: [String], in folder: String) -> [String: String] {
         var environment = ["PATH": "/usr/bin:/bin", "ENTITLE_PORT": "0"]
-        for value in values("Environment") {
+        for value in variables {
             let sides = value.split(separator: "=", maxSplits: 1).map(String.init)
             environment[sides[0]] = sides[1].replacing("/var/lib/entitle", with: folder)
         }
@@ -55,6 +59,35 @@ private struct PackagedUnit {
         process.executableURL = URL(filePath: "/bin/sh")
         let words = (["exec", line] + more).joined(separator: " ")
         process.arguments = ["-c", words.replacing(Self.installed, with: command)]
+        process.environment = Self.environment(values("Environment"), in: folder)
+        process.currentDirectoryURL = URL(filePath: folder)
+        return process
+    }
+
+    /// Makes the process that serves.
+    func server() throws -> Process {
+        try process(of: try #require(values("ExecStart").first), ["--json"])
+    }
+}
+
+/// The container of the Debian package, as it is shipped: what it runs makes a ledger and serves it.
+private enum PackagedContainer {
+    /// Makes the process that a container is, with the command that was built on its path.
+    static func server(in folder: String) throws -> Process {
+        let lines = try PackagedUnit.text("Containerfile").split(separator: "\n")
+        func values(_ key: String) -> [String] {
+            lines.filter { $0.hasPrefix(key + " ") }.map { String($0.dropFirst(key.count + 1)) }
+        }
+        let text = try #require(values("CMD").last)
+        let words = try #require(JSONValue(parsing: Array(text.utf8)).array)
+            .compactMap(\.string)
+        let variables = values("ENV").flatMap { $0.split(separator: " ").map(String.init) }
+        var environment = PackagedUnit.environment(variables, in: folder)
+        let command = URL(filePath: try #require(EntitleCommand.executable))
+        environment["PATH"] = command.deletingLastPathComponent().path + ":/usr/bin:/bin"
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(words.first))
+        process.arguments = Array(words.dropFirst())
         process.environment = environment
         process.currentDirectoryURL = URL(filePath: folder)
         return process
@@ -71,20 +104,23 @@ struct `The package's unit` {
         return process.terminationStatus
     }
 
-    /// Serves as the unit does while a body runs; nil: the server ended before it listened.
+    /// Lets a process serve while a body runs, if it comes to listen; returns how it ended.
     private static func serve(
-        _ unit: PackagedUnit,
+        _ process: Process,
         _ body: () async throws -> Void
     ) async throws -> Int32 {
-        let start = try #require(unit.values("ExecStart").first)
-        let process = try unit.process(of: start, ["--json"])
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try Forking.lock.withLock { _ in try process.run() }
-        // The first line, or its end.
-        let first = output.fileHandleForReading.availableData
-        if String(decoding: first, as: UTF8.self).contains("listening") { try await body() }
+        // What it says until it listens, or its end.
+        var said = ""
+        while !said.contains("listening") {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            said += String(decoding: more, as: UTF8.self)
+        }
+        if said.contains("listening") { try await body() }
         process.terminate()
         process.waitUntilExit()
         return process.terminationStatus
@@ -100,7 +136,7 @@ struct `The package's unit` {
             for start in 1...2 {
                 for line in before { #expect(try Self.run(unit.process(of: line)) == 0) }
                 var isServed = false
-                let code = try await Self.serve(unit) {
+                let code = try await Self.serve(unit.server()) {
                     isServed = true
                     // The server holds the ledger: the command asks it.
                     let given = try await ledger.run([
@@ -117,10 +153,31 @@ struct `The package's unit` {
         }
     }
 
+    // row Z20: a container runs the same server, by a command of its own.
+    @Test func `is what its container does at once`() async throws {
+        try await withScratchDirectory { folder in
+            let ledger = CommandLedger(folder: folder)
+            for start in 1...2 {
+                var isServed = false
+                let code = try await Self.serve(PackagedContainer.server(in: folder)) {
+                    isServed = true
+                    let given = try await ledger.run([
+                        "grant", "ann", "--feature", "export", "--id", "g\(start)",
+                    ])
+                    #expect(given.code == 0, "\(given)")
+                }
+                #expect(isServed && code == 0)
+            }
+            // The second start has made no other.
+            let status = try await ledger.run(["status"])
+            #expect((status.json?["sequence"]?.integer ?? 0) >= 2, "\(status)")
+        }
+    }
+
     // row Z20; the control: it is the unit's own first line that makes the ledger.
     @Test func `serves nothing where nobody made a ledger`() async throws {
         try await withScratchDirectory { folder in
-            let code = try await Self.serve(PackagedUnit(in: folder)) {
+            let code = try await Self.serve(PackagedUnit(in: folder).server()) {
                 Issue.record("a ledger that there is not is served")
             }
             #expect(code == 66)

@@ -1,6 +1,8 @@
 import Encodings
 import Foundation
 import LedgerOperations
+import StoreSimulator
+import Synchronization
 import Testing
 
 /// Lists of purchases that stores are asked about.
@@ -36,6 +38,47 @@ struct `A list of purchases` {
             // The control: a heading is no such line.
             let heading = try await sync("purchase,day\n")
             #expect(heading.code != 65, "\(heading)")
+        }
+    }
+
+    // row 8.1: a store that knows nothing of a purchase would say so again, one that tells nobody would not.
+    @Test func `is done where its store knows nothing of it, not where that tells nobody`()
+        async throws
+    {
+        try await CommandLedger.with { ledger in
+            let stores = ledger.folder + "/stores"
+            let (trusted, list) = (
+                stores + "/stores.json", try ledger.file("list", "2000000999999\n")
+            )
+            func sync() async throws -> (Int32, String?) {
+                let synced = try await ledger.run(["sync", "--from", list, "--stores", trusted])
+                let failure = synced.json?["failures"]?.array?.first
+                return (synced.code, failure?["code"]?.string)
+            }
+            let process = Process()
+            process.executableURL = URL(filePath: try #require(EntitleCommand.executable))
+            process.arguments = [
+                "simulate", "serve", "--port", "0", "--out", stores, "--scenario",
+                "grace_recovered", "--json",
+            ]
+            process.environment = ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"]
+            process.currentDirectoryURL = URL(filePath: ledger.folder)
+            let output = Pipe()
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try Forking.lock.withLock { _ in try process.run() }
+            defer { if process.isRunning { process.terminate() } }
+            // The first line: whom to trust is written by then.
+            let first = output.fileHandleForReading.availableData
+            #expect(String(decoding: first, as: UTF8.self).contains("listening"))
+            #expect(try await sync() == (0, "not_found"))
+            let text = try String(contentsOfFile: trusted, encoding: .utf8)
+            let stranger = "00000000-0000-0000-0000-000000000000"
+            let changed = text.replacing(SimulatedAppStoreAPI.issuerID, with: stranger)
+            #expect(changed != text)
+            try Data(changed.utf8).write(to: URL(filePath: trusted))
+            #expect(try await sync() == (75, "not_permitted"))
         }
     }
 

@@ -42,5 +42,9 @@ struct `A compact stylesheet` {
         #expect(text.contains(#"content:attr(data-label) ": ""#))
         #expect(text.hasPrefix(":root{color-scheme:light dark;--page:#f2f2f7;"))
         #expect(text.contains(".tl text{font:12px system-ui,sans-serif"))
+        // Row 5.6: dark where the system is, with a page of that colour.
+        let dark = "@media (prefers-color-scheme:dark){:root{--page:#000;--card:#1c1c1e;"
+        #expect(text.contains(dark))
+        #expect(text.contains("body{margin:0;background:var(--page);color:var(--text);"))
     }
 }

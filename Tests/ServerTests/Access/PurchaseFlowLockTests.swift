@@ -3,6 +3,7 @@ import Entitlements
 import ModelSupport
 import Testing
 
+@testable import EntitlementLedger
 @testable import LedgerServer
 
 struct `One purchase flow at a time` {
@@ -15,7 +16,7 @@ struct `One purchase flow at a time` {
         _ environment: StoreEnvironment = .production,
         at now: Instant = noon
     ) -> PurchaseFlowLock.Outcome {
-        lock.begin(flow, of: customer, in: environment, at: now)
+        lock.begin(flow, of: [customer], in: environment, at: now)
     }
 
     // row 2.2
@@ -25,10 +26,10 @@ struct `One purchase flow at a time` {
         let later = noon.plus(seconds: 5)
         #expect(Self.begin(lock, "f1", at: later) == .sameFlow(until: Self.end))
         #expect(Self.begin(lock, "f2", at: later) == .busy(until: Self.end))
-        #expect(!lock.end("f2", of: "ann", in: .production, at: later))
+        #expect(!lock.end("f2", of: ["ann"], in: .production, at: later))
         #expect(Self.begin(lock, "f2", at: later) == .busy(until: Self.end))
-        #expect(lock.end("f1", of: "ann", in: .production, at: later))
-        #expect(!lock.end("f1", of: "ann", in: .production, at: later))
+        #expect(lock.end("f1", of: ["ann"], in: .production, at: later))
+        #expect(!lock.end("f1", of: ["ann"], in: .production, at: later))
         #expect(Self.begin(lock, "f2", at: later) == .began(until: later.plus(seconds: 600)))
     }
 
@@ -38,7 +39,7 @@ struct `One purchase flow at a time` {
         let last = noon.advanced(byMilliseconds: 599_999)
         #expect(Self.begin(lock, "f2", at: last) == .busy(until: Self.end))
         #expect(Self.begin(lock, "f2", at: Self.end) == .began(until: noon.plus(seconds: 1200)))
-        #expect(!lock.end("f1", of: "ann", in: .production, at: Self.end))
+        #expect(!lock.end("f1", of: ["ann"], in: .production, at: Self.end))
     }
 
     @Test func `is apart for customers and environments`() {
@@ -50,6 +51,46 @@ struct `One purchase flow at a time` {
                     "\(customer) \(environment)"
                 )
             }
+        }
+    }
+
+    // row 2.2, C2
+    @Test func `is one under all of a customer's names`() {
+        let lock = PurchaseFlowLock()
+        func begin(_ flow: String, _ names: [CustomerID]) -> PurchaseFlowLock.Outcome {
+            lock.begin(flow, of: names, in: .production, at: noon)
+        }
+        #expect(begin("f1", ["anon", "ann"]) == .began(until: Self.end))
+        #expect(begin("f2", ["ann", "anon"]) == .busy(until: Self.end))
+        #expect(begin("f1", ["ann", "anon"]) == .sameFlow(until: Self.end))
+        // The control: whose names are others is somebody else.
+        #expect(begin("f2", ["ann"]) == .began(until: Self.end))
+        // Both run where the link was made meanwhile, and each ends by itself.
+        #expect(begin("f1", ["ann", "anon"]) == .sameFlow(until: Self.end))
+        #expect(lock.end("f1", of: ["ann", "anon"], in: .production, at: noon))
+        #expect(begin("f3", ["anon", "ann"]) == .busy(until: Self.end))
+        #expect(lock.end("f2", of: ["anon", "ann"], in: .production, at: noon))
+        #expect(begin("f3", ["anon", "ann"]) == .began(until: Self.end))
+    }
+
+    // row 2.2, C2: a server that begins anew
+    @Test func `that the log says was ended under another name does not run on`() {
+        func recorded(_ customer: CustomerID, isStart: Bool) -> RecordedFlow {
+            RecordedFlow(
+                isStart: isStart,
+                flowID: "f1",
+                customer: customer,
+                environment: .production,
+                recordedAt: noon
+            )
+        }
+        let flows = [recorded("anon", isStart: true), recorded("ann", isStart: false)]
+        for (names, outcome) in [
+            (["ann", "anon"], .began(until: Self.end)), (["ann"], .busy(until: Self.end)),
+        ] as [([CustomerID], PurchaseFlowLock.Outcome)] {
+            let lock = PurchaseFlowLock()
+            lock.goOn(from: flows) { _, _ in names }
+            #expect(Self.begin(lock, "f2", "anon") == outcome, "\(names)")
         }
     }
 
@@ -73,7 +114,7 @@ struct `One purchase flow at a time` {
         for number in 0..<10 {
             #expect(Self.begin(lock, "g", "c\(number)") == .busy(until: Self.end))
         }
-        #expect(lock.end("f", of: "c3", in: .production, at: noon))
+        #expect(lock.end("f", of: ["c3"], in: .production, at: noon))
         #expect(Self.begin(lock, "f", "late") == .began(until: Self.end))
         #expect(lock.flowCount <= 20)
     }
@@ -102,7 +143,7 @@ struct `One purchase flow at a time` {
             let flow = "f\(Int.random(in: 0..<3, using: &random))"
             let current = running[customer].flatMap { $0.until > now ? $0 : nil }
             if Int.random(in: 0..<3, using: &random) == 0 {
-                let ended = lock.end(flow, of: customer, in: .production, at: now)
+                let ended = lock.end(flow, of: [customer], in: .production, at: now)
                 #expect(ended == (current?.flow == flow), "seed \(seed)")
                 if current?.flow == flow { running[customer] = nil }
                 continue

@@ -52,6 +52,44 @@ struct `A purchase flow over HTTP` {
         }
     }
 
+    // row 2.2, C2: what names an alias names its customer
+    @Test func `is the same customer's under another name`() async throws {
+        try await TestServer.with { server in
+            func link(_ alias: String, to customer: String) async throws {
+                let body = #"{"alias":"\#(alias)"}"#
+                let linked = try await server.post("/v1/customers/\(customer)/links", body)
+                #expect(linked.status == 200, "\(linked.body)")
+            }
+            func post(_ type: String, _ flow: String, of customer: String) async throws -> Int {
+                try await Self.post(server, type, flow, of: customer).status
+            }
+            // The control: before they are linked they are two.
+            #expect(try await post("started", "flow-0", of: "anon-1") == 200)
+            #expect(try await post("started", "flow-1", of: "judy-1") == 200)
+            #expect(try await post("succeeded", "flow-1", of: "judy-1") == 200)
+            try await link("anon-1", to: "judy-1")
+            // It runs on under the name that it has since.
+            #expect(try await post("started", "flow-2", of: "judy-1") == 409)
+            #expect(try await post("cancelled", "flow-0", of: "judy-1") == 200)
+            #expect(try await post("started", "flow-2", of: "anon-1") == 200)
+            #expect(try await post("started", "flow-3", of: "judy-1") == 409)
+            #expect(try await post("succeeded", "flow-2", of: "judy-1") == 200)
+            // Begun as one and ended as the other it does not run on where a server begins anew.
+            let next = LedgerService(server.options)
+            try next.takeUpFlows()
+            let outcome = next.access.flows.begin(
+                "flow-3",
+                of: ["anon-1"],
+                in: .production,
+                at: server.clock.now
+            )
+            #expect(outcome == .began(until: noon.plus(seconds: 600)))
+            try await next.stop()
+            #expect(try await post("started", "flow-3", of: "judy-1") == 200)
+            #expect(try await post("started", "flow-4", of: "anon-1") == 409)
+        }
+    }
+
     // row 2.2; whatever ended the server before it
     @Test func `runs on where a server begins anew`() async throws {
         try await TestServer.with { server in
@@ -62,7 +100,7 @@ struct `A purchase flow over HTTP` {
             #expect(try await Self.post(server, "failed", "flow-1", of: "karl-1").status == 200)
             let next = LedgerService(server.options)
             func begin(_ flow: String, _ customer: CustomerID) -> PurchaseFlowLock.Outcome {
-                next.access.flows.begin(flow, of: customer, in: .production, at: server.clock.now)
+                next.access.flows.begin(flow, of: [customer], in: .production, at: server.clock.now)
             }
             // The control: one that took up nothing shuts nobody out.
             #expect(next.access.flows.flowCount == 0)

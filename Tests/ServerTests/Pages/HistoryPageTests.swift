@@ -72,6 +72,40 @@ struct `A purchase history` {
             let page = try await server.page("/history?done=found", cookie: cookie)
             #expect(page.body.contains("Your purchases were restored."))
             #expect(page.body.contains("Refunded"))
+            // Row 6.6: who does not answer is to be asked again.
+            api.fail(with: Array(repeating: StoreResponse(status: 500), count: 100))
+            #expect(try await restored() == "/history?done=failed")
+        }
+    }
+
+    // row 6.3, row 6.4, row 6.6: a store that knows nothing of a purchase any more has answered.
+    @Test func `says what came of the others where a store knows nothing of one`() async throws {
+        let store = try AppStoreWorld.store()
+        let api = SimulatedAppStoreAPI(store) { noon }
+        try await TestServer.with(SyncWorld.setup(api)) { server in
+            try server.publishCatalog()
+            let cookie = try await server.entered(AppStoreWorld.account)
+            func restored() async throws -> String? {
+                try await server.submit("/history/restore", cookie: cookie)
+                    .headers[.location]
+            }
+            let old = SyncWorld.subscriber(of: store)
+            var new = SyncWorld.subscriber(2, of: store)
+            for account in [old, new] {
+                let told = try store.signed(try #require(account.notifications.first))
+                let body = AppStoreWorld.body(told)
+                let heard = try await server.post("/v1/signals/app-store", body, as: .ingest)
+                #expect(heard.status == 200)
+            }
+            api.set([])
+            #expect(try await restored() == "/history?done=nothing")
+            new.refund(0, at: AppStoreWorld.start.plus(seconds: 86_400))
+            api.set([new])
+            #expect(try await restored() == "/history?done=found")
+            #expect(try await restored() == "/history?done=known")
+            // The control: who did not answer is to be asked again, whatever others know.
+            api.fail(with: Array(repeating: StoreResponse(status: 500), count: 4))
+            #expect(try await restored() == "/history?done=failed")
         }
     }
 

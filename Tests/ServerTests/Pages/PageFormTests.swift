@@ -103,6 +103,10 @@ struct `A form of a customer's page` {
             let path = "/console/customers/\(AppStoreWorld.account)/sync"
             let whole = try await visitor.post(path, Self.confirmed)
             #expect(whole.status == 303, "the control: \(whole.body)")
+            // One that knows nothing of it any more told all that it knows.
+            api.set([])
+            let unknown = try await visitor.post(path, Self.confirmed)
+            #expect(unknown.status == 303, "\(unknown.body)")
             api.fail(with: Array(repeating: StoreResponse(status: 503), count: 100))
             let half = try await visitor.post(path, Self.confirmed)
             #expect(half.status == 503)
@@ -111,7 +115,7 @@ struct `A form of a customer's page` {
             // What is asked for is written there still.
             #expect(page.values.contains("asked"))
             let noted = try await server.noted(of: AppStoreWorld.customer)
-            #expect(noted.count { $0["data"]?["action"]?.string == "syncCustomer" } == 2)
+            #expect(noted.count { $0["data"]?["action"]?.string == "syncCustomer" } == 3)
         }
     }
 

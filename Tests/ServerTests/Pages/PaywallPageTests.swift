@@ -3,6 +3,7 @@ import Encodings
 import Entitlements
 import Foundation
 import HTTPTypes
+import LedgerAPI
 import LedgerOperations
 import Presentation
 import Testing
@@ -92,6 +93,30 @@ struct `A paywall` {
             let elsewhere = try await server.page("/paywall?storefront=FR", cookie: cookie)
             #expect(!elsewhere.body.contains("$") && elsewhere.body.contains("The store shows"))
             #expect(!elsewhere.body.contains("Save "))
+        }
+    }
+
+    // row 1.4: while nobody reaches its store
+    @Test func `dates a price that its store told long ago`() async throws {
+        try await Self.with { server, _ in
+            let day = InstantText(language: .english).day(noon)
+            for (hours, isDated) in [(0, false), (48, false), (49, true)] as [(Int64, Bool)] {
+                server.clock.now = noon.plus(seconds: hours * 3600)
+                // Whoever came in before may be out by now.
+                let cookie = try await server.entered(OwnWorld.alice)
+                for (path, language, words) in [
+                    ("/paywall/export", "en", "As the store said on \(day)"),
+                    ("/paywall/export", "ja", "時点のストアの価格"),
+                    ("/paywall/export?lang=zh-Hant", "en", "提供的價格"),
+                ] {
+                    let page = try await server.page(path, cookie: cookie, language: language)
+                    #expect(page.body.contains(words) == isDated, "\(hours) h: \(words)")
+                }
+            }
+            // What its store never said has no age.
+            let cookie = try await server.entered(OwnWorld.alice)
+            let elsewhere = try await server.page("/paywall?storefront=FR", cookie: cookie)
+            #expect(!elsewhere.body.contains("As the store said"))
         }
     }
 

@@ -31,8 +31,11 @@ enum SyncWorld {
     }
 
     /// An Apple Account that bought the sample's month.
-    static func subscriber(of store: SimulatedAppStore) -> SimulatedAppleAccount {
-        var account = SimulatedAppleAccount(1, token: AppStoreWorld.account, of: store)
+    static func subscriber(
+        _ number: Int = 1,
+        of store: SimulatedAppStore
+    ) -> SimulatedAppleAccount {
+        var account = SimulatedAppleAccount(number, token: AppStoreWorld.account, of: store)
         let month = SimulatedAppleAccount.Product(
             id: "com.example.app.pro.month",
             type: "Auto-Renewable Subscription",

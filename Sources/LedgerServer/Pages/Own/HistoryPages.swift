@@ -161,13 +161,17 @@ extension PageTable {
         guard !service.stores.clients.isEmpty else { return .unavailable }
         try service.access.admitRestore(of: owner)
         let answer = try await service.sync.sync(owner, in: environment)
-        if !answer.isWhole { return .failed }
+        if answer.isToAskAgain { return .failed }
         if answer.purchases.isEmpty {
             // RevenueCat alone is asked by the customer; of a purchase that nobody told of no other store is.
             let clients = service.stores.clients
             return clients.appStore == nil && clients.playStore == nil ? .nothing : .unavailable
         }
-        if answer.purchases.allSatisfy({ $0.outcome == .notAsked }) { return .unavailable }
-        return answer.purchases.contains { $0.outcome == .reconciled } ? .found : .known
+        if answer.purchases.contains(where: { $0.appended > 0 }) { return .found }
+        let notAsked = answer.purchases.count { $0.outcome == .notAsked }
+        // Row 6.4: of those that failed here their store knows nothing, or no more.
+        let unknown = answer.purchases.count { $0.outcome == .failed && $0.found == 0 }
+        guard notAsked + unknown == answer.purchases.count else { return .known }
+        return notAsked > 0 ? .unavailable : .nothing
     }
 }

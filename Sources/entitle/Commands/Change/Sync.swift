@@ -20,8 +20,8 @@ struct Sync: ParsableCommand {
             --backfill, of everybody: what the stores sent and may not have come, then each purchase; one \
             that was ended goes on where it came to, for a day. With --from of a list: a purchase a line, by \
             STORE/ORIGINAL_ID, a transaction id of the App Store, a purchase token or an order of Google \
-            Play; in CSV, the first cell that is one. Exit 75 where a store did not tell all; what it told \
-            is recorded.
+            Play; in CSV, the first cell that is one. Exit 75 where a store did not tell all that it knows; \
+            what it told is recorded.
             """,
             examples: "entitle sync alice",
             "entitle sync --backfill --since -30d",
@@ -108,7 +108,7 @@ struct Sync: ParsableCommand {
 
     private func tell(_ answer: SyncAnswer) throws {
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
-        if !answer.isWhole { throw ExitCode(.tryAgain) }
+        if answer.isToAskAgain { throw ExitCode(.tryAgain) }
     }
 
     /// What of everybody a server is asked for; one that was begun goes on, whatever becomes of the command.
@@ -160,7 +160,7 @@ struct Sync: ParsableCommand {
     private func tell(_ answer: BackfillAnswer) throws {
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if Interrupt.isRaised { throw ExitCode(.interrupted) }
-        if !answer.isWhole { throw ExitCode(.tryAgain) }
+        if answer.isToAskAgain { throw ExitCode(.tryAgain) }
     }
 
     private static func purchases(listedIn file: String) throws -> [PurchaseName] {

@@ -67,7 +67,7 @@ extension SimulatedAppleAccount {
         if isRefunded(subscription.last) { return .refunded }
         if subscription.isOver { return .over }
         if subscription.isRetried {
-            return subscription.graceUntil == nil || subscription.hadGrace ? .retry : .grace
+            return subscription.graceUntil == nil ? .retry : .grace
         }
         return subscription.renews ? .renewing : .ending
     }

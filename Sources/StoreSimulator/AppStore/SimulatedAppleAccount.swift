@@ -45,8 +45,7 @@ package struct SimulatedAppleAccount: Sendable {
         var isRetried = false
         var graceUntil: Instant?
         var intent: Int64?
-        /// Whether it was said that its grace is over, and that it is over itself.
-        var hadGrace = false
+        /// Whether it was said that it is over.
         var isOver = false
         /// Its last transaction's id.
         var last: String
@@ -153,9 +152,9 @@ package struct SimulatedAppleAccount: Sendable {
         send("DID_FAIL_TO_RENEW", subtype, subscriptions[place].last, place, at: time)
     }
 
-    /// The grace is over, and nothing is paid.
+    /// The grace is over, and nothing is paid: nothing tells of it any more.
     package mutating func endGrace(_ place: Int, at time: Instant) {
-        subscriptions[place].hadGrace = true
+        subscriptions[place].graceUntil = nil
         send("GRACE_PERIOD_EXPIRED", nil, subscriptions[place].last, place, at: time)
     }
 

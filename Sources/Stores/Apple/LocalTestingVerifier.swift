@@ -29,7 +29,7 @@ public final class LocalTestingVerifier: AppStoreSignalVerifier {
     }
 }
 
-/// No trust: whatever is well-formed passes.
+/// No trust: whatever is well-formed passes, unless it is from the future.
 private struct NoTrust: AppStoreTrust {
     let isSigned = false
 
@@ -37,5 +37,10 @@ private struct NoTrust: AppStoreTrust {
         OpenedJWS(jws: try jws.decoded(), chain: nil)
     }
 
-    func admit(_ opened: OpenedJWS, signedAt: Instant, now: Instant) {}
+    /// Clocks differ by less than a day: what is said of later days is absurd (Stores, rule 6).
+    func admit(_ opened: OpenedJWS, signedAt: Instant, now: Instant) throws(SignalRefusal) {
+        guard signedAt <= now.advanced(byMilliseconds: Instant.millisecondsPerDay) else {
+            throw SignalRefusal(.futureDate, "payload", "expected a date of signing not to come")
+        }
+    }
 }

@@ -154,28 +154,93 @@ struct `A sync with the App Store` {
         story.account.buy(AppStoreStory.month, at: Sample.day(1))
         story.account.buy(AppStoreStory.lifetime, at: Sample.day(2))
         try await story.ledger(on: 10, told: [0, 1]) { scratch, api in
-            let claims = story.account.bought.map { bought in
-                Sample.line(
-                    "claim-" + bought.id,
-                    "customer.claimed",
-                    "customer/" + AppStoreStory.customer.text,
-                    data: #"{"purchase":"app_store/\#(bought.id)"}"#,
-                    time: scratch.clock.now
-                )
-            }
-            _ = try scratch.ledger.appender.record(Sample.submissions(claims))
-            func confirmed() throws -> Int {
-                try (0..<scratch.ledger.questions.size())
-                    .compactMap { try scratch.ledger.questions.event(at: $0)?.event }
-                    .count { $0.data.text(.method) == "store_api" }
-            }
+            try Self.claim(story, in: scratch)
             api.fail(after: 1, with: Array(repeating: StoreResponse(status: 503), count: 12))
             _ = try await story.sync(scratch, api)
-            #expect(try confirmed() == 0)
+            #expect(try Self.confirmed(in: scratch) == 0)
             // The control
             api.fail(with: [])
             _ = try await story.sync(scratch, api)
-            #expect(try confirmed() == 2)
+            #expect(try Self.confirmed(in: scratch) == 2)
+        }
+    }
+
+    /// Lets the customer claim all that was bought.
+    private static func claim(_ story: AppStoreStory, in scratch: ScratchLedger) throws {
+        let claims = story.account.bought.map { bought in
+            Sample.line(
+                "claim-" + bought.id,
+                "customer.claimed",
+                "customer/" + AppStoreStory.customer.text,
+                data: #"{"purchase":"app_store/\#(bought.id)"}"#,
+                time: scratch.clock.now
+            )
+        }
+        _ = try scratch.ledger.appender.record(Sample.submissions(claims))
+    }
+
+    /// How many purchases the App Store confirmed.
+    private static func confirmed(in scratch: ScratchLedger) throws -> Int {
+        try (0..<scratch.ledger.questions.size())
+            .compactMap { try scratch.ledger.questions.event(at: $0)?.event }
+            .count { $0.data.text(.method) == "store_api" }
+    }
+
+    /// A sync that finds nothing new, and records no more than that it was made.
+    private static func syncInVain(
+        _ story: AppStoreStory,
+        _ scratch: ScratchLedger,
+        _ api: SimulatedAppStoreAPI
+    ) async throws {
+        let size = try scratch.ledger.questions.size()
+        let answer = try await story.sync(scratch, api)
+        #expect(answer.purchases.map(\.outcome) == [.completed])
+        #expect(answer.purchases.map(\.differences) == [[]])
+        #expect(try scratch.ledger.questions.size() == size + 1)
+    }
+
+    // P7: that all of a purchase is confirmed says nothing else of its periods
+    @Test func `adds nothing once it has confirmed an old claim`() async throws {
+        var story = try AppStoreStory()
+        story.account.buy(AppStoreStory.month, at: Sample.day(1))
+        story.account.renew(0, at: Sample.day(31))
+        try await story.ledger(on: 40, told: [0, 1]) { scratch, api in
+            try Self.claim(story, in: scratch)
+            _ = try await story.sync(scratch, api)
+            #expect(try Self.confirmed(in: scratch) == 1)
+            for day: Int64 in [41, 42] {
+                scratch.clock.now = Sample.day(day)
+                try await Self.syncInVain(story, scratch, api)
+            }
+        }
+    }
+
+    // Stores, rule 7: that a grace is over is told without it, from the end that came before it (P4)
+    @Test func `takes back no grace that was told`() async throws {
+        var story = try AppStoreStory()
+        story.account.buy(AppStoreStory.month, at: Sample.day(1))
+        story.account.failRenewal(0, graceUntil: Sample.day(47), at: Sample.day(31))
+        story.account.endGrace(0, at: Sample.day(47))
+        // Whether its end was told; the last one is the control, of no grace at all.
+        let rows: [(told: [Int], access: [Bool])] = [
+            ([0, 1, 2], [true, true, true, false]), ([0, 1], [true, true, true, false]),
+            ([0], [true, false, false, false]),
+        ]
+        for (told, access) in rows {
+            try await story.ledger(on: 50, told: told) { scratch, api in
+                if told.count == 3 {
+                    try await Self.syncInVain(story, scratch, api)
+                } else {
+                    _ = try await story.sync(scratch, api)
+                }
+                #expect(try story.access(scratch, at: [30, 31, 46, 47]) == access, "\(told)")
+                let shown = try scratch.show(AppStoreStory.customer)["purchases"]?.array?.first
+                #expect(shown?["status"]?.string == "billing_retry", "\(told)")
+                for day: Int64 in [51, 52] {
+                    scratch.clock.now = Sample.day(day)
+                    try await Self.syncInVain(story, scratch, api)
+                }
+            }
         }
     }
 

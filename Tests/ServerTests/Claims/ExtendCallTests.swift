@@ -45,6 +45,11 @@ struct `An extension over HTTP` {
             api.fail(with: [StoreResponse(status: 200, body: Array(#"{"success":true}"#.utf8))])
             let unread = try await server.post(path, #"{"days":7}"#, as: .support)
             #expect(unread.status == 503 && unread.code == "store_unavailable")
+            // What it does not do it does at no other time.
+            let ineligible = Array(#"{"errorCode":4030004}"#.utf8)
+            api.fail(with: [StoreResponse(status: 403, body: ineligible)])
+            let refused = try await server.post(path, #"{"days":7}"#, as: .support)
+            #expect(refused.status == 409 && refused.code == "conflict", "\(refused.body)")
             let play = try await server.post(
                 "/v1/purchases/play_store%2F1/extend",
                 #"{"days":7}"#,

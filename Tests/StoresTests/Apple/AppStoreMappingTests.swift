@@ -54,6 +54,17 @@ struct `The App Store's notifications become` {
     static let grace = "\"gracePeriodExpiresDate\":1770508800000"
     static let refunded = #""revocationDate":1768003200000,"revocationReason":1"#
 
+    /// A transaction of items that are sold as one, such as are refunded one by one.
+    static func sold(_ items: String) -> String {
+        #""advancedCommerceInfo":{"items":[\#(items)]}"#
+    }
+    static let keptItem = #"{"SKU":"a","refunds":[{"refundType":"PRORATED"}]}"#
+    static let revokedItem =
+        #"{"SKU":"b","refunds":[{"refundType":"FULL"}],"revocationDate":1768003200000}"#
+    static let noted =
+        #"signal.noted o1@S {"name":"refund","#
+        + #""detail":"advancedCommerceInfo.items holds what is not revoked"}"#
+
     // row 2.3, row 7.3; FACTS: 23 types and their subtypes
     static let rows: [AppStoreRow] = [
         AppStoreRow("SUBSCRIBED", "INITIAL_BUY"),
@@ -150,6 +161,25 @@ struct `The App Store's notifications become` {
                 + #""observedAt":"S"}"#
         ),
         AppStoreRow("REFUND", adds: #"revocation.refunded o1@S {"transactionId":"t1"}"#),
+        // Trap 16: of several items one, or a part of one.
+        AppStoreRow("REFUND", transaction: sold("\(revokedItem),\(keptItem)"), adds: noted),
+        AppStoreRow("REFUND", transaction: sold(keptItem), adds: noted),
+        AppStoreRow(
+            "REFUND",
+            transaction: sold("\(revokedItem),\(revokedItem)"),
+            adds: #"revocation.refunded o1@S {"transactionId":"t1"}"#
+        ),
+        AppStoreRow(
+            "REFUND",
+            transaction: "\(sold(keptItem)),\(refunded)",
+            adds: #"revocation.refunded o1@R {"transactionId":"t1","reason":"app_issue","#
+                + #""observedAt":"S"}"#
+        ),
+        AppStoreRow(
+            "REFUND",
+            transaction: sold(""),
+            adds: #"revocation.refunded o1@S {"transactionId":"t1"}"#
+        ),
         AppStoreRow("REFUND_REVERSED", adds: #"revocation.reversed o1@S {"transactionId":"t1"}"#),
         AppStoreRow("REFUND_DECLINED", adds: "signal.noted o1@S {\"name\":\"refund_declined\"}"),
         AppStoreRow(

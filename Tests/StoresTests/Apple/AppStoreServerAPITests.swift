@@ -213,6 +213,7 @@ struct `The App Store Server API` {
         (404, #"{"errorCode":4040006}"#, 4, .unavailable),
         (404, "<html>", 1, .notFound), (400, #"{"errorCode":4000006}"#, 1, .rejected),
         (500, #"{"errorCode":5000001}"#, 4, .unavailable), (401, "", 1, .notPermitted),
+        (403, "", 1, .notPermitted),
     ]
 
     @Test(arguments: verdicts)
@@ -320,6 +321,29 @@ struct `The App Store Server API` {
             in: .production
         )
         #expect(unmoved == nil)
+    }
+
+    // developer.apple.com/documentation/appstoreserverapi/error-codes
+    @Test(arguments: [4_030_004, 4_030_005, 4_030_007])
+    func `says of a renewal date that it does not move it, and of a key that it may not ask`(
+        _ code: Int
+    ) async throws {
+        let simulated = try Self.simulated()
+        let api = try Self.api(simulated, apps: ["com.example.aaa", "com.example.app"])
+        // Whose subscription it is knows best: nobody else is asked.
+        for (status, asked, wanted): (Int, Int, StoreFault.Code) in [
+            (403, 1, .rejected), (401, 2, .notPermitted),
+        ] {
+            let before = simulated.requests.count
+            let response = Self.response(#"{"errorCode":\#(code)}"#, status: status)
+            simulated.fail(with: [response, response])
+            let fault = await #expect(throws: StoreFault.self) {
+                try await api.extend(Self.id, byDays: 7, because: .other, id: "r", in: .production)
+            }
+            #expect(fault == StoreFault(wanted, status: status))
+            #expect(simulated.requests.count == before + asked)
+            simulated.fail(with: [])
+        }
     }
 
     @Test func `sends a test notification, and says what came of it`() async throws {

@@ -73,9 +73,14 @@ struct `How a subscription stands` {
             ]
         )
         #expect(behind.last?.time.milliseconds == Self.at(3))
+        #expect(behind.last?.observedAt.milliseconds == Self.at(5))
         let atOnce = try await Self.events(#"{"isInBillingRetryPeriod":true}"#)
         #expect(atOnce.map(\.kind) == [.purchaseRenewalChanged, .purchaseRetryStarted])
         #expect(atOnce.last?.time == Self.end)
+        // Stores, rule 7: there may have been a grace, and whoever told of it did so since (P4).
+        let saidAt = try #require(atOnce.last?.observedAt)
+        let grace = AppStoreSample.start.saidWeakly(until: Self.end.advanced(byMilliseconds: 16))
+        #expect(saidAt < grace && grace < AppStoreSample.start)
     }
 
     // Stores, rule 7: no earlier than it is said

@@ -51,6 +51,18 @@ struct `Local testing` {
         }
     }
 
+    // Stores, rule 6
+    @Test func `is not said of days to come`() async throws {
+        let store = try AppStoreSample.store("Xcode")
+        let jws = try Self.unsigned(store.transactionPayload(start: AppStoreSample.start))
+        let verifier = LocalTestingVerifier(bundleIDs: [store.bundleID])
+        let day = Instant.millisecondsPerDay
+        for (lead, code) in [(day, nil), (day + 1, SignalRefusal.Code.futureDate)] {
+            let now = AppStoreSample.start.advanced(byMilliseconds: -lead)
+            #expect(await verifier.transaction(jws, now: now).refusal == code)
+        }
+    }
+
     @Test(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
     func `reads what Xcode writes`() async throws {
         let verifier = LocalTestingVerifier(

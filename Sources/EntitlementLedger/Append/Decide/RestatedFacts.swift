@@ -50,11 +50,20 @@ struct RestatedFacts {
 
     /// An event is known if the newest statement in its matter says the same.
     private func sequence(ofSame draft: EventDraft, among drafts: [EventDraft]) throws -> UInt64? {
-        let statement = known.filter { $0.kind.matter == draft.kind.matter && concerns($0, draft) }
-            .newest()
+        let statement = known.filter {
+            $0.kind.matter == draft.kind.matter && concerns($0, draft)
+                && !isOfAll($0, beside: draft)
+        }
+        .newest()
         guard let statement, !takesBackAnother(draft, since: statement, among: drafts),
             let recorded = try pipeline.questions.event(at: statement.sequence)
         else { return nil }
+        // Where a store told since when it tries again, what nobody told of it is not new (P4, P9).
+        if draft.kind == .purchaseRetryStarted, draft.observedAt < draft.time,
+            draft.observedAt < statement.observedAt
+        {
+            return recorded.sequence
+        }
         var restated = draft
         restated.observedAt = recorded.event.observedAt
         // What holds from a time on is not new where it is said to hold from a later one.
@@ -66,6 +75,13 @@ struct RestatedFacts {
             differing.removeAll { $0 == "data." + Field.account.name }
         }
         return differing.isEmpty ? recorded.sequence : nil
+    }
+
+    /// Whether all of a purchase was verified beside a verdict on a period: the one repeats the other as
+    /// little as it takes it back (P7).
+    private func isOfAll(_ fact: Fact, beside draft: EventDraft) -> Bool {
+        fact.kind == .verificationPassed && fact.transaction == nil
+            && draft.data.text(.transactionID) != nil
     }
 
     /// Whether a period that is said again names somebody of whom nothing is known, where it named somebody

@@ -9,6 +9,7 @@ extension AppStoreServerAPI {
     /// `days`: 1 to 90, twice a year. `id`: the same again is the same request.
     ///
     /// - Returns: the new end; nil: it did not move it.
+    /// - Throws: `StoreFault`, `.rejected` for a subscription whose date it does not move.
     package func extend(
         _ originalID: String,
         byDays days: Int,
@@ -17,7 +18,7 @@ extension AppStoreServerAPI {
         in environment: StoreEnvironment
     ) async throws(StoreFault) -> Instant? {
         let answer = try await ofAnyApp(
-            "/inApps/v1/subscriptions/extend/" + originalID.pathSegment,
+            Self.extensionPath + originalID.pathSegment,
             environment,
             putting: .members([
                 "extendByDays": .integer(Int64(days)),
@@ -28,6 +29,8 @@ extension AppStoreServerAPI {
         guard let end = answer["effectiveDate"]?.integer else { throw StoreFault(.malformed) }
         return Instant(milliseconds: end)
     }
+
+    static let extensionPath = "/inApps/v1/subscriptions/extend/"
 
     /// Asks for a test notification to the address that is set for an app
     /// (developer.apple.com/documentation/appstoreserverapi/request-a-test-notification).

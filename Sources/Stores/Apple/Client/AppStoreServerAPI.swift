@@ -174,11 +174,18 @@ package final class AppStoreServerAPI: Sendable {
             request.headers["Content-Type"] = "application/json"
             request.body = Array(body.description.utf8)
         }
-        let response = try await caller.send(
-            request,
-            spacing: spacing(of: path, environment),
-            isAtFault: Self.isAtFault
-        )
+        let response: StoreResponse
+        do throws(StoreFault) {
+            response = try await caller.send(
+                request,
+                spacing: spacing(of: path, environment),
+                isAtFault: Self.isAtFault
+            )
+        } catch  where error.status == 403 && path.hasPrefix(Self.extensionPath) {
+            // Who may not ask is told 401: this subscription is none whose date it moves
+            // (developer.apple.com/documentation/appstoreserverapi/error-codes).
+            throw StoreFault(.rejected, status: error.status)
+        }
         // That consumption was taken is said by its status alone.
         if response.body.isEmpty, method == .put { return .object([]) }
         guard let json = try? JSONValue(parsingStoreText: response.body), json.members != nil else {
@@ -196,7 +203,7 @@ package final class AppStoreServerAPI: Sendable {
         let inProduction: Int64 =
             if path.hasPrefix("/inApps/v2/refund/") {
                 100
-            } else if path.hasPrefix("/inApps/v1/subscriptions/extend/") {
+            } else if path.hasPrefix(Self.extensionPath) {
                 50
             } else if path.hasPrefix(Self.testPath) {
                 1000

@@ -60,6 +60,14 @@ struct AppStorePeriod: Hashable, Sendable {
         return drafts + [draft(revocation(kind ?? shown), at: revokedAt)]
     }
 
+    /// Whether some of the items that were sold as one stand, whatever was given back of the others
+    /// (developer.apple.com/documentation/appstoreserverapi/advancedcommercetransactionitem).
+    var hasStandingItems: Bool {
+        guard revokedAt == nil else { return false }
+        let sold = PayloadObject(json: content.json).object("advancedCommerceInfo")
+        return sold?.objects("items").contains { $0["revocationDate"] == nil } ?? false
+    }
+
     /// A statement about this period, said when the transaction was signed unless later.
     func draft(_ data: EventData, at time: Instant, saidAt: Instant? = nil) -> EventDraft {
         EventDraft(

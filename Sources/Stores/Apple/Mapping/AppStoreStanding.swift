@@ -6,7 +6,8 @@ import Entitlements
 /// developer.apple.com/documentation/appstoreserverapi/lasttransactionsitem).
 ///
 /// It tells again what notifications told that may be lost: grace, retry and end. What lies behind the
-/// last transaction is not kept: a grace that was recovered from leaves no trace.
+/// last transaction is not kept: a grace that was recovered from leaves no trace, nor one that is over
+/// (developer.apple.com/documentation/storekit/product/subscriptioninfo/renewalinfo/graceperiodexpirationdate).
 struct AppStoreStanding {
     private let period: AppStorePeriod
     private let renewal: AppStoreRenewalInfo
@@ -33,7 +34,13 @@ struct AppStoreStanding {
         let isRetried = renewal.payload["isInBillingRetryPeriod"]?.bool ?? false
         if isRetried {
             let start = graceUntil ?? end
-            if start <= saidAt { drafts.append(period.retry(at: start, saidAt: saidAt)) }
+            if start <= saidAt {
+                var retry = period.retry(at: start, saidAt: saidAt)
+                // Where a grace is over, that there was one is not said: one that was told outlasts this (P4;
+                // Stores, rule 7).
+                if graceUntil == nil { retry.observedAt = period.start.saidWeakly(until: end) }
+                drafts.append(retry)
+            }
         } else if renewal.expirationIntent != nil, end <= saidAt {
             let reason = renewal.expirationReason
             drafts.append(period.expiration(at: end, reason: reason, saidAt: saidAt))

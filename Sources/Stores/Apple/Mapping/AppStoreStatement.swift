@@ -103,7 +103,11 @@ struct AppStoreStatement: Hashable, Sendable {
 
     /// `REFUND`: its transaction, which may be an older period's; told now, so in effect by now.
     func refund() throws(InputFault) -> [EventDraft] {
-        try revocation(.revocationRefunded)
+        // A refund of a part takes nothing away (Stores, trap 16).
+        guard try !requiredPeriod().hasStandingItems else {
+            throw InputFault(unusable: "advancedCommerceInfo.items holds what is not revoked")
+        }
+        return try revocation(.revocationRefunded)
     }
 
     /// `REVOKE`: a family member's transaction.

@@ -69,21 +69,23 @@ struct `A subscription's line items` {
         #expect(subjects == ["purchase.completed t1/basic", "purchase.completed t1/pro"])
     }
 
-    // P13: an order that came from the token before shows that this one is new
-    @Test func `that go on with another token's order are linked with it`() throws {
+    // P13; Stores, rule 3: each answer may be the first one that is heard
+    @Test(arguments: [nil, 1, 2, 3, 4] as [Int?])
+    func `are linked with the token before and with their first order`(_ type: Int?) throws {
         let links = [
             #"purchase.linked purchase/play_store/t0@S {"alias":"play_store/t1"}"#,
             #"purchase.linked t1@S {"alias":"play_store/GPA.1"}"#,
         ]
-        func linked(_ item: String) throws -> [String] {
-            try Self.lines("ACTIVE", after: 4, [item], Self.before)
+        func linked(_ items: [String]) throws -> [String] {
+            try Self.lines("ACTIVE", after: type, items, Self.before)
                 .filter { $0.hasPrefix("purchase.linked") }
         }
-        #expect(try linked(Self.replaced(by: "basic", order: "GPA.1..3")) == links)
-        // A renewed order of the token's own: RevenueCat's name was told before, and the token is told
-        // by every answer.
+        #expect(try linked([Self.replaced(by: "basic", order: "GPA.1..3")]) == links)
         let renewed = Self.item("pro", until: "2026-02-01", order: "GPA.1..3")
-        #expect(try linked(renewed) == [links[0]])
+        #expect(try linked([renewed]) == links)
+        // The control: an order of several products names none of them.
+        let addon = Self.item("addon", until: "2026-02-01", order: "GPA.1..3")
+        #expect(try linked([renewed, addon]) == [links[0]])
     }
 
     // trap 13

@@ -72,13 +72,24 @@ struct `A subscription's answer` {
             state: "ACTIVE",
             type: 2,
             order: "GPA.1..4",
-            expected: past + [gap] + period("renewed", "GPA.1..4", "S-E") + [renews]
+            expected: past + [gap] + period("renewed", "GPA.1..4", "S-E") + [renews, link]
         ),
         PlayStateRow(
             state: "ACTIVE",
             type: 1,
             order: "GPA.1..4",
-            expected: period("renewed", "GPA.1..4", "S-E") + [renews]
+            expected: period("renewed", "GPA.1..4", "S-E") + [renews, link]
+        ),
+        // A tester's renewals come while Google still waits to be told that it was given.
+        PlayStateRow(
+            state: "ACTIVE",
+            type: 1,
+            order: "GPA.1..4",
+            changes:
+                #"{"testPurchase":{},"acknowledgementState":"ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"}"#,
+            expected: period("renewed", "GPA.1..4", "S-E") + [
+                renews, link, #"purchase.acknowledged t1@S {"transactionId":"GPA.1"}"#,
+            ]
         ),
         // Extended, restarted, or its price agreed to: its start is not told.
         PlayStateRow(
@@ -87,6 +98,7 @@ struct `A subscription's answer` {
             order: "GPA.1..4",
             expected: past + [gap] + period("renewed", "GPA.1..4", "S-E") + [
                 #"purchase.extended t1@S {"transactionId":"GPA.1..4","expiresAt":"E"}"#, renews,
+                link,
             ]
         ),
         PlayStateRow(
@@ -155,7 +167,7 @@ struct `A subscription's answer` {
             type: 5,
             order: "GPA.1..0",
             item: #"{"expiryTime":"2026-01-01T00:01:00Z"}"#,
-            expected: past + [gap, "purchase.retry_started t1@S {}", renews]
+            expected: past + [gap, "purchase.retry_started t1@S {}", renews, link]
         ),
         PlayStateRow(
             state: "PAUSED",

@@ -82,10 +82,11 @@ struct `A list of subscriptions and purchases` {
                 renews,
             ]
         ),
+        // Weakly, since a grace that was told before may lie between.
         RevenueCatStandingRow(
             changes: #"{"status":"in_billing_retry","gives_access":false,\#(ended)}"#,
             expected: latestEnded + [
-                endedExtended, #"purchase.retry_started app/t1@C {"transactionId":"t2"}"#, renews,
+                endedExtended, #"~purchase.retry_started app/t1@C {"transactionId":"t2"}"#, renews,
             ]
         ),
         RevenueCatStandingRow(
@@ -127,6 +128,38 @@ struct `A list of subscriptions and purchases` {
         #expect(try RevenueCatAnswerSample.lines(answer) == row.expected)
         let accounts = try RevenueCatAnswerSample.submissions(answer).flatMap(\.accounts)
         #expect(accounts.allSatisfy { $0 == "u1" })
+    }
+
+    // P4; Stores, rule 7: a grace that is told was given, to its end or until nothing is given any more
+    @Test(arguments: [(1_768_003_200_000, "C", "C"), (1_770_508_800_000, "G", "A")])
+    func `tries again behind the grace that is told`(
+        _ until: Int,
+        _ end: String,
+        _ start: String
+    ) throws {
+        let transactions = try RevenueCatAnswerSample.json(
+            """
+            {"items":[
+              {"id":"t2","purchased_at":1767225600000,"expiration_date":1767830400000,
+               "effective_expiration_date":\(until)},
+              {"id":"t1","purchased_at":1764547200000,"expiration_date":1767225600000}]}
+            """
+        )
+        let subscription = try RevenueCatAnswerSample.subscription(
+            #"{"status":"in_billing_retry","gives_access":false,"#
+                + #""current_period_ends_at":1767830400000}"#
+        )
+        let answer = RevenueCatAnswerSample.list([subscription], transactions: [transactions])
+        let lines = try RevenueCatAnswerSample.lines(answer).filter { line in
+            line.contains("grace") || line.contains("retry")
+        }
+        #expect(
+            lines == [
+                "~purchase.grace_started app/t1@2026-01-08T00:00:00.000Z "
+                    + #"{"transactionId":"t2","graceUntil":"\#(end)"}"#,
+                #"purchase.retry_started app/t1@\#(start) {"transactionId":"t2"}"#,
+            ]
+        )
     }
 
     // E1: whoever asks in a loop records one answer an hour, and it is a repeat where it is not dated

@@ -69,7 +69,7 @@ struct `A subscriber's subscription` {
         RevenueCatStandingRow(
             changes: #"{"billing_issues_detected_at":"2026-01-10T00:00:00Z"}"#,
             expected: latest + [
-                extended(), #"purchase.retry_started play/GPA.1@E {"transactionId":"GPA.1..1"}"#,
+                extended(), #"~purchase.retry_started play/GPA.1@E {"transactionId":"GPA.1..1"}"#,
                 renews,
             ]
         ),

@@ -29,9 +29,10 @@ extension PlayMapping {
     /// The same purchase under other names (P13): the token that it had before, and the first order,
     /// by which RevenueCat calls it.
     ///
-    /// The token is told by every answer: who owns the purchase may follow from it alone, and each of them
-    /// may be the first one that is heard (Stores, rule 3). For the rest once is enough: with the first
-    /// order, and whenever nothing hinted at a change.
+    /// Both are told by every answer: who owns the purchase may follow from them alone, and each of them
+    /// may be the first one that is heard (Stores, rule 3). For the acknowledgement once is enough: with
+    /// the first order, and whenever nothing hinted at a change; of a tester, who renews within the days
+    /// that Google waits for it, with each.
     private static func names(
         of items: [PlayLineItem],
         in subscription: PlayObject,
@@ -54,12 +55,14 @@ extension PlayMapping {
         // Of several products none goes on alone with what was before: the token itself does.
         let whole = items.count == 1 ? item.purchase : PurchaseName.play(answer.token)
         if let before, let whole { link(before, whole) }
-        let isToldOnce = item.order.isFirst || item.isMovedHere || answer.cause == nil
-        guard isToldOnce, items.count == 1 else { return drafts }
+        guard items.count == 1 else { return drafts }
         if let order = PurchaseName.play(item.order.base), order != item.purchase {
             link(item.purchase, order)
         }
-        if subscription.text("acknowledgementState") == PlayObject.acknowledged {
+        let isEnough = item.order.isFirst || item.isMovedHere || answer.cause == nil
+        if isEnough || answer.environment == .sandbox,
+            subscription.text("acknowledgementState") == PlayObject.acknowledged
+        {
             drafts.append(acknowledgement(of: item.order.base, on: item.purchase, in: answer))
         }
         return drafts

@@ -73,7 +73,7 @@ extension PlayLineItem {
     func hold() throws(InputFault) -> [EventDraft] {
         let began = stopped(by: Self.onHold)
         let kind: EventKind = isPaidBesideOthers ? .purchasePaused : .purchaseRetryStarted
-        return try past(until: min(lastGiven, began))
+        return try past(until: min(lastGiven, began), isEndTold: true)
             + [draft(EventData(kind, [:]), at: began)] + renewal()
     }
 
@@ -81,7 +81,7 @@ extension PlayLineItem {
     func paused() throws(InputFault) -> [EventDraft] {
         let resumes = try subscription.object("pausedStateContext")?.instant("autoResumeTime")
         let began = stopped(by: Self.paused)
-        return try past(until: min(lastGiven, began))
+        return try past(until: min(lastGiven, began), isEndTold: true)
             + [
                 draft(
                     EventData(.purchasePaused, [.resumesAt: resumes.map { .instant($0) }]),
@@ -182,28 +182,31 @@ extension PlayLineItem {
         switch hint {
         // It may have begun earlier, under the token before.
         case _ where order.isFirst && isMovedHere:
-            return periodSaidWeakly(from: start, began: start)
+            return periodSaidWeakly(began: start)
         case _ where order.isFirst:
             return period(order, from: start, until: end.instant, saidAt: nil)
         // It may tell of an earlier renewal than the order's, which began this period.
         case Self.renewed where isLate:
-            return past(until: began) + periodSaidWeakly(from: start, began: began)
-        case Self.recovered where isLate: return periodSaidWeakly(from: start, began: began)
+            return past(until: began) + periodSaidWeakly(began: began)
+        case Self.recovered where isLate: return periodSaidWeakly(began: began)
         case Self.renewed:
             return past(until: began) + period(order, from: began, until: end.instant, saidAt: nil)
         // From hold or from a pause: what came before gave nothing.
         case Self.recovered: return period(order, from: began, until: end.instant, saidAt: nil)
-        default: return past(until: began) + periodSaidWeakly(from: start, began: began)
+        default: return past(until: began) + periodSaidWeakly(began: began)
         }
     }
 
     /// The running period where it is not known since when it runs: whatever told that counts instead (P1).
-    private func periodSaidWeakly(from start: Instant, began: Instant) -> [EventDraft] {
+    ///
+    /// It runs since it was seen to first, at the latest; a notification that came late may have been sent
+    /// before it did.
+    private func periodSaidWeakly(began: Instant) -> [EventDraft] {
         period(
             order,
             from: began,
             until: end.instant,
-            saidAt: start.saidWeakly(until: began)
+            saidAt: isLate ? began.saidAsLatest : began.saidAsEarliest
         ) + extended()
     }
 
@@ -218,15 +221,22 @@ extension PlayLineItem {
     /// What was given until an instant where nobody told: from the first period's start, and from
     /// the last end that was told.
     ///
-    /// It is said weakly (`saidWeakly`): whatever was told counts instead (P1), and what ended it stays
+    /// It is said weakly (`saidAsPeriod`): whatever was told counts instead (P1), and what ended it stays
     /// ended (P4).
-    private func past(until end: Instant) -> [EventDraft] {
+    ///
+    /// `isEndTold`: whether nothing was given from that end on, which an answer behind a hold knows no more.
+    private func past(until end: Instant, isEndTold: Bool = false) -> [EventDraft] {
         guard let start, start < end else { return [] }
-        let saidAt = start.saidWeakly(until: end)
-        let first = period(PlayOrder(order.base), from: start, until: end, saidAt: saidAt)
+        let first = period(
+            PlayOrder(order.base),
+            from: start,
+            until: end,
+            saidAt: start.saidAsPeriod(until: end, isEndTold: isEndTold)
+        )
         guard !order.isFirst else { return first }
         // Google gives access until it says otherwise, for a day where a payment is late.
         let gap = EventData(.purchaseGraceStarted, [.graceUntil: .instant(end)])
+        let saidAt = isEndTold ? end.saidAsEarliest : end.saidAsLatest
         return first + [draft(gap, at: end, saidAt: saidAt)]
     }
 

@@ -94,9 +94,8 @@ struct RevenueCatStanding: Hashable, Sendable {
         (first.start, first.end) = (began, .at(period.start))
         (first.price, first.offer) = (nil, nil)
         let gap = EventData(.purchaseGraceStarted, [.graceUntil: .instant(period.start)])
-        return first.drafts(of: names) + [
-            draft(gap, at: period.start, saidAt: began.saidWeakly(until: period.start))
-        ]
+        // Before whatever else is said weakly: a retry that was seen meanwhile ends it (P4).
+        return first.drafts(of: names) + [draft(gap, at: period.start, saidAt: .earliest)]
     }
 
     // MARK: Now
@@ -117,9 +116,7 @@ struct RevenueCatStanding: Hashable, Sendable {
                 of: names
             )
             return extended() + [grace]
-        case .retry:
-            let retry = EventData(.purchaseRetryStarted, [.transactionID: transaction])
-            return extended() + period.grace(of: names) + [draft(retry, at: end ?? observedAt)]
+        case .retry: return extended() + period.grace(of: names) + [retry()]
         case .paused(let from, let until):
             let paused = EventData(
                 .purchasePaused,
@@ -150,6 +147,19 @@ struct RevenueCatStanding: Hashable, Sendable {
                 )
             )
         ]
+    }
+
+    /// That payment is tried again: since the grace that is told was over, else since the end.
+    ///
+    /// Where none is told it is said weakly: a grace that was told, or seen, before outlasts it (P4;
+    /// Stores, rule 7).
+    private func retry() -> EventDraft {
+        let retry = EventData(.purchaseRetryStarted, [.transactionID: transaction])
+        let end = period.end.instant ?? observedAt
+        if let until = period.graceUntil, end < until {
+            return draft(retry, at: min(until, observedAt))
+        }
+        return draft(retry, at: end, saidAt: period.start.saidWeakly(until: end))
     }
 
     /// Grace that is known before the end.

@@ -116,6 +116,47 @@ struct `A subscription that RevenueCat tells` {
         }
     }
 
+    // P4, P9; Stores, rule 7: behind its grace it gives nothing, and what grace gave stays
+    @Test(arguments: [nil, 64] as [Int64?])
+    func `keeps its grace while payment is still tried again`(_ graceUntil: Int64?) async throws {
+        var play = try PlayStory()
+        play.submissions = try [
+            RevenueCatStory.webhook("INITIAL_PURCHASE", "t1", 1, 31, on: 1),
+            RevenueCatStory.webhook("RENEWAL", "t2", 31, 61, on: 31),
+            RevenueCatStory.webhook("BILLING_ISSUE", "t2", 31, 61, on: 61, grace: 64),
+        ]
+        play.submissions += try RevenueCatStory.list(
+            [("t1", 1, 31), ("t2", 31, 61)],
+            on: 70,
+            status: "in_billing_retry",
+            graceUntil: graceUntil
+        )
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [3, 0, 1, 2]] {
+            let statuses = try await play.statuses(at: [60, 62, 65, 71], order: order)
+            let retry = Array(repeating: "billing_retry", count: 2)
+            #expect(statuses == ["active", "grace"] + retry, "\(order)")
+            let access = try await play.access(at: [60, 62, 65, 71], order: order)
+            #expect(access == [true, true, false, false], "\(order)")
+        }
+    }
+
+    // P4: what is filled in before a renewal is no grace where payment was seen to be tried again
+    @Test func `gives nothing between an end that was not paid and its renewal`() async throws {
+        var play = try PlayStory()
+        let periods: [(began: Int64, id: String, start: Int64, end: Int64)] = [
+            (1, "GPA.1", 1, 31), (1, "GPA.1..0", 45, 75),
+        ]
+        let failed = #"{"billing_issues_detected_at":"\#(Sample.day(29))"}"#
+        play.submissions = try RevenueCatStory.subscriber(periods, on: 30, failed)
+        play.submissions += try RevenueCatStory.subscriber(periods, on: 50)
+        for order in [[0, 1], [1, 0]] {
+            let statuses = try await play.statuses(at: [20, 33, 46], order: order)
+            #expect(statuses == ["active", "billing_retry", "active"], "\(order)")
+        }
+        // The control: where nobody saw that, access is taken to have gone on.
+        #expect(try await play.statuses(at: [33], order: [1]) == ["active"])
+    }
+
     // P1: told by webhooks and by an answer, it is one purchase, also where the webhooks come last
     @Test func `is one purchase in both`() async throws {
         for answer in RevenueCatStory.answers {
@@ -256,19 +297,24 @@ struct RevenueCatStory {
 
     /// What version 2 says of a subscription of the App Store, by its status, with its transactions.
     ///
-    /// `periods`: the transaction, the days of its start and end.
+    /// `periods`: the transaction, the days of its start and end. `graceUntil`: the day on which the last
+    /// one's grace ends; nil: none is told.
     static func list(
         _ periods: [(id: String, start: Int64, end: Int64)],
         on day: Int64,
         status: String,
-        renews: Bool = true
+        renews: Bool = true,
+        graceUntil: Int64? = nil
     ) throws -> [Submission] {
         guard let period = periods.last else { return [] }
-        let items = periods.map { period in
+        let items = periods.map { told in
             JSONValue.members([
-                "id": .string(period.id),
-                "purchased_at": .integer(Sample.day(period.start).milliseconds),
-                "expiration_date": .integer(Sample.day(period.end).milliseconds),
+                "id": .string(told.id),
+                "purchased_at": .integer(Sample.day(told.start).milliseconds),
+                "expiration_date": .integer(Sample.day(told.end).milliseconds),
+                "effective_expiration_date": .integer(
+                    Sample.day((told.id == period.id ? graceUntil : nil) ?? told.end).milliseconds
+                ),
                 "product_store_identifier": "pro.month",
             ])
         }

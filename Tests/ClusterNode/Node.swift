@@ -75,12 +75,15 @@ struct Node {
             do {
                 let readAt = Self.onClock()
                 let row = try follower.catchUp()
+                let seenAt = Self.onClock()
                 let confirmed = follower.confirmed
                 if confirmed.size > told {
                     say("read \(confirmed.size) \(confirmed.root.bytes.hexadecimal)")
                     told = confirmed.size
                 }
-                if watch.note(row.lease, readAt: readAt) { try lead(after: row.lease) }
+                if watch.note(row.lease, readAt: readAt, seenAt: seenAt) {
+                    try lead(after: row.lease)
+                }
                 if let announced = try journal.awaitChange(milliseconds: 20) {
                     follower.note(announced)
                 }

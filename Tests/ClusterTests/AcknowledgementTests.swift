@@ -161,6 +161,63 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try cluster.journal.members().map(\.size) == [2])
     }
 
+    // As does what waits for a standby that is away: each attempt would leave a connection behind that waits, too.
+    @Test func `waits a moment for who holds what it changes, over a connection that stays`()
+        async throws
+    {
+        let cluster = try ScratchCluster()
+        try PostgresServers.sql("DROP ROLE IF EXISTS hurried")
+        try PostgresServers.sql("CREATE ROLE hurried LOGIN SUPERUSER")
+        let journal = cluster.other(patience: 30_000, user: "hurried")
+        #expect(try journal.hold([1], as: "keys.json", insteadOf: nil))
+        func connections() throws -> [Int64] {
+            try PostgresServers.sql(
+                "SELECT pid::bigint FROM pg_stat_activity WHERE usename = 'hurried'"
+            ).map { try $0.integer(0) }
+        }
+        let known = try connections()
+        #expect(known.count == 1)
+        let holder = try PostgresConnection(PostgresServers.place(), within: 10)
+        let name = cluster.schema.name
+        func hold(_ texts: [String]) throws {
+            for text in texts { _ = try holder.exchange([.init(.init("", text))], within: 60_000) }
+        }
+        func begin() throws {
+            try hold(["BEGIN", "SELECT 1 FROM \(name).ledger, \(name).held FOR UPDATE"])
+        }
+        let lease = try cluster.journal.row().lease
+        let leader = LeaderID([UInt8](repeating: 7, count: LeaderID.byteCount))
+        try begin()
+        // Some machines wait for one another, too.
+        let others = (0..<3).map { _ in cluster.other(patience: 30_000) } + [journal]
+        let outcomes = await withTaskGroup(of: JournalOutcome.self) { group in
+            for other in others {
+                group.addTask {
+                    await onThread { other.take(over: lease, as: leader, node: "b", address: "") }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.count { $0.refusal == .unavailable } == 4, "\(outcomes)")
+        #expect(try connections() == known)
+        #expect { try journal.hold([2], as: "keys.json", insteadOf: [1]) } throws: {
+            ($0 as? JournalFault)?.code == .unavailable
+        }
+        try hold(["COMMIT"])
+        // The control: nothing was changed, and it is taken once nobody holds it.
+        #expect(try cluster.journal.row().lease == lease)
+        let leadership = try journal.take(over: lease, as: leader, node: "b", address: "")
+            .committed().1
+        // The limit went with its transaction: a renewal finds out what became of who holds the row, however long
+        // that takes.
+        try begin()
+        async let renewal = onThread { journal.renew(leadership, as: leader, confirmed: nil) }
+        try await Task.sleep(for: .seconds(5))
+        try hold(["COMMIT"])
+        _ = try await renewal.committed()
+        try await eventually("nothing to be left behind") { try connections().count == 1 }
+    }
+
     @Test func `writes nothing where no standby is named`() async throws {
         let cluster = try ScratchCluster()
         try Self.nameStandby("")

@@ -72,7 +72,7 @@ extension `A cluster's journal in PostgreSQL` {
         let place = PostgresServers.place(user: "given_one")
         func make(
             in schema: JournalSchema,
-            insteadOf check: ((String, JournalRow) throws -> Void)? = nil
+            insteadOf check: JournalMaker.Check? = nil
         ) throws {
             try JournalMaker(place, schema: schema, insteadOf: check).finishEmpty()
         }
@@ -91,7 +91,7 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(refusal(in: schema) == nil)
         #expect(refusal(in: schema) == .notEmpty)
         // Another one takes its place, in the schema that stands.
-        try make(in: schema) { _, _ in }
+        try make(in: schema) { _, _, _ in }
         #expect(try PostgresJournal(place, schema: schema).row().lease.leadership.term == 1)
         for schema in [schema, other] {
             try PostgresServers.sql("DROP SCHEMA \(schema.name) CASCADE")

@@ -3,6 +3,7 @@ import EventLog
 import Foundation
 import LedgerAPI
 import PostgresStorage
+import Synchronization
 import Testing
 
 @testable import LMDBStorage
@@ -54,6 +55,41 @@ extension `A cluster's journal in PostgreSQL` {
             let receipt = try #require(try first.erase([0]))
             #expect(receipt.exports == ["b:exports.ndjson"])
             #expect(receipt.backups.missed.map(\.path) == ["b:backups.json"])
+        }
+    }
+
+    // Reads go on where the standby is away.
+    @Test func `has a machine begin that cannot tell of its copies yet`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 2)
+            try second.noteExport("/exports/all", of: nil)
+            try await eventually("the others to be told") { try machines.isTold(of: 1, by: "b") }
+            for machine in [first, second] { await machine.end() }
+            try PostgresServers.sql(
+                "UPDATE \(machines.schema.name).node SET seen = seen - interval '1 hour'"
+            )
+            PostgresServers.act(.freeze, on: "b")
+            defer { PostgresServers.act(.thaw, on: "b") }
+            let again = try machines.open("b", patience: 1000)
+            #expect(try again.mayUse(1))
+            #expect(try machines.journal.members().contains { $0.name == "b" && $0.age < 60 })
+            PostgresServers.act(.thaw, on: "b")
+            try again.noteExport("/exports/more", of: nil)
+            // A database that may be waited for is left alone for a minute.
+            let node = again.node
+            try node.tellCopies()
+            let isUntold = node.state.withLock { $0.untold != nil }
+            #expect(isUntold)
+            // An erasure that is followed meanwhile shows that it takes changes again.
+            node.state.withLock { state in
+                guard let untold = state.untold else { return }
+                state.untold = (untold.at, untold.generation + 1, untold.said)
+            }
+            try await eventually("the others to be told again") {
+                try node.tellCopies()
+                return try machines.isTold(of: 2, by: "b")
+            }
+            #expect(node.saidGeneration == again.generation)
         }
     }
 

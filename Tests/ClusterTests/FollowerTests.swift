@@ -216,8 +216,18 @@ extension `A cluster's journal in PostgreSQL` {
             (lease(2, 2), 15_000, true),
         ]
         for (lease, readAt, isTaken) in looks {
-            let mayTake = watch.note(lease, readAt: readAt)
+            let mayTake = watch.note(lease, readAt: readAt, seenAt: readAt)
             #expect(mayTake == isTaken, "at \(readAt)")
+        }
+        // A look takes long, over a new connection say: its beat may be as young as its end, and stands, as far as
+        // the next one shows, to the beginning of that.
+        let longLooks: [(readAt: Int64, seenAt: Int64, isTaken: Bool)] = [
+            (20_000, 29_900, false), (29_920, 29_930, false), (34_890, 40_000, false),
+            (34_900, 40_000, true),
+        ]
+        for look in longLooks {
+            let mayTake = watch.note(lease(3, 1), readAt: look.readAt, seenAt: look.seenAt)
+            #expect(mayTake == look.isTaken, "at \(look.readAt)")
         }
     }
 }

@@ -72,11 +72,11 @@ extension `A cluster's journal in PostgreSQL` {
         #expect(try own.end().size == 1 && cluster.journal.row() == row)
         // Nobody waits for the lease of nobody; control: that of somebody is waited for.
         var watch = LeaseWatch()
-        var isTaken = watch.note(row.lease, readAt: 0)
+        var isTaken = watch.note(row.lease, readAt: 0, seenAt: 0)
         #expect(isTaken)
         var led = row.lease
         led.leadership.leader = cluster.leadership.leader
-        isTaken = watch.note(led, readAt: 0)
+        isTaken = watch.note(led, readAt: 0, seenAt: 0)
         #expect(!isTaken)
     }
 

@@ -55,7 +55,7 @@ extension `A cluster's journal in PostgreSQL` {
         // Nobody waits for it, however long it stands.
         var watch = LeaseWatch()
         for readAt in [Int64(0), 5000, 1_000_000] {
-            let isTaken = watch.note(row.lease, readAt: readAt)
+            let isTaken = watch.note(row.lease, readAt: readAt, seenAt: readAt)
             #expect(!isTaken)
         }
     }

@@ -102,6 +102,28 @@ extension `A cluster's journal in PostgreSQL` {
         }
     }
 
+    // What the right key opens is not deleted for a wrong one.
+    @Test func `leaves a copy as it was where another master key is given`() async throws {
+        try await withMachines { machines in
+            await machines.end()
+            let place = machines.path("b")
+            let key = try #require(try Self.key(of: place))
+            // It would be filled again.
+            try LedgerDirectory.markRefill(at: place, of: nil)
+            try Self.keep([UInt8](repeating: 2, count: 32), at: place)
+            let before = try Self.files(of: place)
+            #expect(before["log/data.mdb"] != nil && before["vault/epoch-keys"] != nil)
+            #expect { try machines.open("b") } throws: {
+                ($0 as? LedgerOpenFault)?.code == .wrongKey
+            }
+            #expect(try Self.files(of: place) == before)
+            // The control.
+            try Self.keep(key, at: place)
+            await (try machines.open("b")).end()
+            #expect(!LedgerDirectory.needsRefill(at: place))
+        }
+    }
+
     // Whoever looks for what is the matter is not sent to the database, which answers.
     @Test func `is heard of by a machine that cannot follow it, which says why`() async throws {
         try await withMachines { machines in
@@ -162,6 +184,16 @@ extension `A cluster's journal in PostgreSQL` {
             for number in 0..<3 { #expect(try first.mayUse(number) == (number != 1)) }
             try await machines.endAndAudit(["a"])
         }
+    }
+
+    /// What stands in each file of a directory, by its path in it.
+    private static func files(of path: String) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+            // A folder is none.
+            files[name] = FileManager.default.contents(atPath: path + "/" + name)
+        }
+        return files
     }
 
     private static func keys(of path: String) -> URL {

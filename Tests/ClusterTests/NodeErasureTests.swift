@@ -6,6 +6,7 @@ import LedgerAPI
 import LedgerOperations
 import PostgresStorage
 import Stores
+import Synchronization
 import Testing
 
 @testable import LMDBStorage
@@ -127,6 +128,57 @@ extension `A cluster's journal in PostgreSQL` {
             let directory = again.node.open.directory
             let copied = try directory.copyVault(to: place + "-copy", masterKey: masterKey)
             #expect(copied.erased == 1)
+        }
+    }
+
+    // A disk that is full between the commit and the last small write: no later look would come back to it.
+    @Test func `says that it has not followed while its disk keeps the keys of before`()
+        async throws
+    {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 3)
+            await second.halt()
+            #expect(try first.erase([1])?.machines == ["b"])
+            let place = machines.path("b") + "/vault"
+            let masterKey = try MasterKey.read(machines.path("b") + "/key")
+            let file = EpochKeyFile(vaultPath: place, masterKey: masterKey)
+            // What stands there is not written over.
+            let hindrance = place + "/" + EpochKeys.fileName + ".new"
+            let vault = second.node.open.directory.vault
+            try vault.drawIn()
+            let isHeld = Atomic(false)
+            async let holding: Void = onThread {
+                do {
+                    // Whoever follows waits for the vault meanwhile, between its two small writes.
+                    try vault.names.rotate(to: 0) { _ in
+                        isHeld.store(true, ordering: .releasing)
+                        let end = ContinuousClock.now + .seconds(60)
+                        while try file.read().generation == 0, ContinuousClock.now < end {
+                            Thread.sleep(forTimeInterval: 0.001)
+                        }
+                        try FileManager.default.createDirectory(
+                            atPath: hindrance,
+                            withIntermediateDirectories: false
+                        )
+                        throw CancellationError()
+                    }
+                } catch {
+                    // Nothing was changed in it.
+                }
+            }
+            try await eventually("the vault to be held") { isHeld.load(ordering: .acquiring) }
+            second.begin()
+            await holding
+            try await eventually("it to follow") {
+                try second.size() == first.size() && second.generation == 1
+            }
+            for number in 0..<3 { #expect(try second.mayUse(number) == (number != 1)) }
+            #expect(try !file.read().replaced.isEmpty, "the hindrance is one")
+            #expect(try first.erase([1])?.machines == ["b"], "what was erased can be read there")
+            try FileManager.default.removeItem(atPath: hindrance)
+            try await eventually("the keys of before to go") { try file.read().replaced.isEmpty }
+            try await eventually("it to say so") { try first.erase([1])?.machines == [] }
+            try await machines.endAndAudit()
         }
     }
 

@@ -109,14 +109,9 @@ extension `A cluster's journal in PostgreSQL` {
             let size = try first.size()
             try await machines.confirmed(size)
             await machines[1].end()
-            // A copy that somebody noted to be damaged, one without its log, one that was stopped being filled.
             let place = machines.path("b")
-            for damage in 0..<3 {
-                switch damage {
-                case 0: try LedgerDirectory.markRefill(at: place, of: nil)
-                case 1: try FileManager.default.removeItem(atPath: place + "/log/data.mdb")
-                default: try FileManager.default.removeItem(atPath: place + "/ledger.json")
-                }
+            for damage in Damage.allCases {
+                try damage.befall(place)
                 let again = try machines.open("b")
                 #expect(try again.size() == size, "\(damage)")
                 #expect(try again.mayUse(2))
@@ -139,6 +134,30 @@ extension `A cluster's journal in PostgreSQL` {
                 ($0 as? OperationFault)?.code == .configuration
             }
             #expect(try Ledger.open(at: other).questions.size() == 0)
+            // Nor is one filled again that is a copy of another cluster's.
+            try LedgerDirectory.markNode(at: other)
+            #expect { try machines.open("c") } throws: {
+                ($0 as? OperationFault)?.code == .configuration
+            }
+            #expect(FileManager.default.fileExists(atPath: other + "/log/data.mdb"))
+        }
+    }
+
+    // Nobody would see what is written to it from then on.
+    @Test func `ends a machine whose copy is removed while it runs`() async throws {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 1)
+            let place = machines.path("b")
+            try FileManager.default.removeItem(atPath: place + "/log/data.mdb")
+            #expect(try first.grant(1).isAppended)
+            try await eventually("an end, and a note of it") {
+                second.node.endReason == .damage && LedgerDirectory.needsRefill(at: place)
+            }
+            #expect(first.node.endReason == nil)
+            await second.end()
+            try await machines.confirmed(first.size())
+            let again = try machines.open("b")
+            #expect(try again.size() == first.size() && again.mayUse(1))
         }
     }
 
@@ -318,6 +337,37 @@ extension `A cluster's journal in PostgreSQL` {
             ],
             evidenceParts: nil
         )
+    }
+}
+
+/// What befalls a machine's copy.
+private enum Damage: CaseIterable {
+    /// Somebody noted it.
+    case noted
+    case withoutLog
+    /// As one that was stopped being filled.
+    case withoutManifest
+    case shortManifest, shortKeys, otherKeys
+    /// A byte of the generation, which stands in clear.
+    case laterKeys
+
+    func befall(_ path: String) throws {
+        let (manifest, keys) = (path + "/ledger.json", path + "/vault/epoch-keys")
+        switch self {
+        case .noted: try LedgerDirectory.markRefill(at: path, of: nil)
+        case .withoutLog: try FileManager.default.removeItem(atPath: path + "/log/data.mdb")
+        case .withoutManifest: try FileManager.default.removeItem(atPath: manifest)
+        case .shortManifest: try Self.change(manifest) { $0.removeLast($0.count / 2) }
+        case .shortKeys: try Self.change(keys) { $0.removeLast($0.count - 8) }
+        case .otherKeys: try Self.change(keys) { $0[0] ^= 1 }
+        case .laterKeys: try Self.change(keys) { $0[8] ^= 1 }
+        }
+    }
+
+    private static func change(_ file: String, _ body: (inout [UInt8]) -> Void) throws {
+        var bytes = Array(try Data(contentsOf: URL(filePath: file)))
+        body(&bytes)
+        try Data(bytes).write(to: URL(filePath: file))
     }
 }
 

@@ -142,8 +142,53 @@ extension `A cluster's journal in PostgreSQL` {
             #expect { try machines.goOn(from: "a") } throws: {
                 ($0 as? OperationFault)?.code == .configuration
             }
-            #expect(LedgerDirectory.copyEnd(at: machines.path("a")).size == size)
+            let key = try MasterKey.read(machines.path("a") + "/key")
+            #expect(LedgerDirectory.copyEnd(at: machines.path("a"), masterKey: key).size == size)
             #expect(try machines.audit("a").faults.isEmpty)
+        }
+    }
+
+    // Who led without it would record something else in its place; what is erased can be read on each machine.
+    @Test func `goes on from no copy that lacks what a machine said it has, and forgets none`()
+        async throws
+    {
+        try await withMachines { machines in
+            let (first, second) = try await machines.begin(granting: 3)
+            // One that was taken out for good, and made copies.
+            let gone = ClusterMember(name: "d", address: "", size: 1, generation: 0)
+            try machines.journal.note(gone)
+            #expect(try machines.journal.hold([1], as: gone.copiesName, insteadOf: nil))
+            try machines.save()
+            for number in 3..<5 { #expect(try first.grant(number).isAppended) }
+            let size = try first.size()
+            try await eventually("the other one to know") { try second.size() == size }
+            await second.end()
+            #expect(try first.grant(5).isAppended)
+            let most = try first.size()
+            try machines.restore()
+            try await eventually("the first one to say what it has") {
+                try machines.journal.members().contains { $0.name == "a" && $0.size == most }
+            }
+            await machines.end()
+            #expect { try machines.goOn(from: "b") } throws: {
+                let fault = $0 as? OperationFault
+                let hint = fault?.hint ?? ""
+                return fault?.message.contains("the machine a has \(most) events") == true
+                    && hint.contains("--from a") && hint.contains("forget a --lose-what-it-has")
+            }
+            // What `entitle cluster forget` does, where that machine is lost, too.
+            #expect(try machines.journal.forget("a", unseenFor: 0))
+            try machines.goOn(from: "b")
+            #expect(try machines.journal.members().map(\.name) == ["b", "d"])
+            #expect(try machines.journal.held(gone.copiesName) == [1])
+            let again = try machines.open("b")
+            again.begin()
+            try await eventually("it to lead") { again.node.isLeading }
+            #expect(try again.size() == size)
+            let receipt = try #require(try again.erase([1]))
+            #expect(receipt.machines == ["d"])
+            #expect(receipt.backups.missed.map(\.path) == ["d:backups.json"])
+            try await machines.endAndAudit(["b"])
         }
     }
 
@@ -238,7 +283,7 @@ extension Machines {
                 let maker = try JournalMaker(
                     PostgresServers.place(),
                     schema: schema,
-                    insteadOf: open.requireContinuation(of:_:)
+                    insteadOf: open.requireContinuation(of:_:_:)
                 )
                 _ = try open.directory.load(into: maker, allowsAsynchronous: false)
                 try CommonFiles.meet(at: path(name), in: journal)

@@ -1,16 +1,16 @@
 import Foundation
+import LedgerAPI
 import LedgerOperations
 import Synchronization
 import Testing
 
 /// An audit in a process of its own.
 struct `An audit's process` {
-    /// Runs what a shell script does in its place.
-    private static func run(
+    /// Has what a shell script does in its place.
+    private static func with<Value>(
         _ script: String,
-        note: String? = nil,
-        isEnded: () -> Bool = { false }
-    ) throws -> AuditChild.Outcome {
+        _ body: (AuditChild) throws -> Value
+    ) throws -> Value {
         let path = FileManager.default.temporaryDirectory
             .appending(path: "audit-" + UUID().uuidString).path
         try ("#!/bin/sh\n" + script).write(toFile: path, atomically: true, encoding: .utf8)
@@ -18,8 +18,17 @@ struct `An audit's process` {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileManager.default
             .setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-        return try AuditChild(program: path)
-            .run([], key: nil, note: note, isHeard: false, isEnded: isEnded)
+        return try body(AuditChild(program: path))
+    }
+
+    private static func run(
+        _ script: String,
+        note: String? = nil,
+        isEnded: () -> Bool = { false }
+    ) throws -> AuditChild.Outcome {
+        try with(script) {
+            try $0.run([], key: nil, note: note, isHeard: false, isEnded: isEnded)
+        }
     }
 
     @Test func `is heard to its end`() throws {
@@ -39,6 +48,25 @@ struct `An audit's process` {
             try Self.run(script, note: String(repeating: "\n", count: 40_000))
         }
         #expect(fault?.code == .tooLarge)
+    }
+
+    // A wrong key says nothing of a copy, nor does one of before by which it is wrapped yet.
+    @Test func `looks at the log alone of a copy that its key does not open`() throws {
+        func report(_ script: String) throws -> AuditAnswer? {
+            try Self.with(script) {
+                try $0.report(onCopy: "/copy", masterKey: [UInt8](repeating: 2, count: 32))
+            }
+        }
+        func keyless(_ script: String) -> String {
+            #"case "$*" in *--without-key*) \#(script);; esac; exit 78"#
+        }
+        let sound = AuditAnswer(treeSize: 7).jsonText.description
+        let found = try #require(try report(keyless("echo '\(sound)'; exit 0")))
+        #expect(found.treeSize == 7 && !found.isCopyDamaged)
+        #expect(try report(keyless("kill -9 $$"))?.isCopyDamaged == true)
+        // One that lacks a file, with the right key, and one that is damaged.
+        #expect(try report("exit 66") == nil)
+        #expect(try report("exit 3")?.isCopyDamaged == true)
     }
 
     // Whoever ends a server does not wait for it: it ends as its input does.

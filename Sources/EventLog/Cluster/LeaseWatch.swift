@@ -11,17 +11,18 @@ package struct LeaseWatch: Sendable {
 
     /// Notes a lease as it was read.
     ///
-    /// `readAt`: milliseconds since the machine's start, taken before it was read.
+    /// `readAt`, `seenAt`: milliseconds since the machine's start, taken before it was read and behind that. Another
+    /// beat counts from when it was seen; that it stands is known of the time until the next read began.
     ///
     /// - Returns: whether it may be taken: it stood unchanged for its whole duration, or nobody leads; never the
     ///   last one.
-    package mutating func note(_ lease: JournalLease, readAt: Int64) -> Bool {
+    package mutating func note(_ lease: JournalLease, readAt: Int64, seenAt: Int64) -> Bool {
         if lease.isLast { return false }
         if lease.isVacant { return true }
         guard let seen, seen.term == lease.leadership.term, seen.beat == lease.beat,
             seen.since <= readAt
         else {
-            seen = (lease.leadership.term, lease.beat, readAt)
+            seen = (lease.leadership.term, lease.beat, seenAt)
             return false
         }
         // Fits: both are times since a start, the second is not the earlier one.

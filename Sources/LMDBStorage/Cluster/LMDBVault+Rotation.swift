@@ -13,6 +13,13 @@ extension LMDBVault {
     /// The generation of the keys that the vault is sealed under.
     package var generation: UInt64 { epochs.generation }
 
+    /// The generation up to which this machine has followed erasures whole: the one before, while keys that were
+    /// replaced stand in its files yet.
+    package var followedGeneration: UInt64 {
+        let keys = epochs
+        return keys.replaced.isEmpty ? keys.generation : keys.generation &- 1
+    }
+
     /// Erases by way of a cluster's journal from now on.
     package func erase(by journal: any ErasureJournal) {
         turn.withLock { $0.journal = journal }
@@ -65,6 +72,8 @@ extension LMDBVault {
             try journal.rotate(rotation, of: position, insteadOf: known) { try follow(rotation) }
             known = rotation.keys
         }
+        // Those of a step whose last write failed, before this machine led again.
+        try destroyReplacedKeys()
     }
 
     /// The next step of an erasure, and how many streams the vault has; nil: everything is done.
@@ -206,10 +215,13 @@ extension LMDBVault {
                     // While the names are known.
                     try clearQuarantine(of: gone, &writer)
                     // Whoever reads beside this process finds both.
-                    try keyFile.write(new.beside(old), using: &writer.randomness)
+                    let both = new.beside(old)
+                    try keyFile.write(both, using: &writer.randomness)
                     try put(rotation.items, gone: Set(gone), from: old, to: new, writer)
-                    use(new)
+                    // Those of before stand in the file until the next write, which the disk may refuse.
+                    use(both)
                     try keyFile.write(new, using: &writer.randomness)
+                    use(new)
                     try reachBackups(new, erased: gone, &writer)
                 }
             }
@@ -217,22 +229,26 @@ extension LMDBVault {
         compactJournal()
     }
 
-    /// Destroys what a process that was stopped left of an erasure that it had followed: keys of before, beside those
-    /// under which all stands by now.
+    /// Destroys what a process that was stopped, or a disk that was full, left of an erasure that was followed:
+    /// keys of before, beside those under which all stands by now.
     ///
     /// - Throws: `LogStorageFault`, `FileFault`; `LedgerOpenFault.locked` where another process replaces the keys.
     package func forgetReplacedKeys() throws {
         guard !epochs.replaced.isEmpty else { return }
-        try turn.withLock { _ in
-            try writer.withLock { writer in
-                try mappingFaults {
-                    try EpochKeyFile.whileLocked(vaultPath: path) {
-                        let keys = try keyFile.read()
-                        guard try names.isRotated(to: keys.generation) else { return }
-                        use(keys.rotated)
-                        try keyFile.write(keys.rotated, using: &writer.randomness)
-                        try reachBackups(keys.rotated, erased: allErased(), &writer)
-                    }
+        try turn.withLock { _ in try destroyReplacedKeys() }
+    }
+
+    /// Only for who holds the turn.
+    private func destroyReplacedKeys() throws {
+        guard !epochs.replaced.isEmpty else { return }
+        try writer.withLock { writer in
+            try mappingFaults {
+                try EpochKeyFile.whileLocked(vaultPath: path) {
+                    let keys = try keyFile.read()
+                    guard try names.isRotated(to: keys.generation) else { return }
+                    try keyFile.write(keys.rotated, using: &writer.randomness)
+                    use(keys.rotated)
+                    try reachBackups(keys.rotated, erased: allErased(), &writer)
                 }
             }
         }

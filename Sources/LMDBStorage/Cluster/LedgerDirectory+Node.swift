@@ -71,10 +71,27 @@ extension LedgerDirectory {
         return try mappingFaults { try EpochKeys.generation(of: keys) }
     }
 
+    /// The same, of keys that a master key opens; nil: there are none.
+    package static func keyGeneration(
+        at path: String,
+        openedBy masterKey: [UInt8]
+    ) throws -> UInt64? {
+        let place = path + "/" + vaultName + "/" + EpochKeys.fileName
+        guard let keys = try DurableFile.read(place) else { return nil }
+        return try mappingFaults {
+            try EpochKeys(unwrapping: keys, masterKey: SymmetricKey(data: masterKey))?.generation
+        }
+    }
+
     /// How far a copy came, as far as that can be told; 0: not at all.
-    package static func copyEnd(at path: String) -> (size: UInt64, generation: UInt64) {
+    ///
+    /// `masterKey`: the generation of keys that it opens is believed.
+    package static func copyEnd(
+        at path: String,
+        masterKey: [UInt8]
+    ) -> (size: UInt64, generation: UInt64) {
         // What cannot be read any more is no reason to keep it.
-        let generation = try? keyGeneration(at: path)
+        let generation = try? keyGeneration(at: path, openedBy: masterKey)
         // As above.
         let size = try? needsRefill(at: path) ? notedSize(at: path) : logSize(at: path)
         return (size ?? 0, generation ?? 0)
@@ -92,6 +109,13 @@ extension LedgerDirectory {
         return try log.end().size
     }
 
+    /// Makes sure that a master key opens a cluster's keys.
+    ///
+    /// - Throws: `LedgerOpenFault.wrongKey`; `damaged` for what is no keys.
+    package static func requireKey(_ masterKey: [UInt8], opens keys: [UInt8]) throws {
+        _ = try EpochKeyFile.open(keys, SymmetricKey(data: masterKey))
+    }
+
     /// Takes over a cluster's keys where the master key does not open those of its copy: it was changed meanwhile.
     ///
     /// `keys`: of the same generation as the copy's.
@@ -104,7 +128,7 @@ extension LedgerDirectory {
     ) throws {
         let place = path + "/" + vaultName + "/" + EpochKeys.fileName
         let key = SymmetricKey(data: masterKey)
-        _ = try EpochKeyFile.open(keys, key)
+        try requireKey(masterKey, opens: keys)
         let opens = try mappingFaults {
             try EpochKeys(unwrapping: DurableFile.read(place) ?? [], masterKey: key) != nil
         }

@@ -32,6 +32,8 @@ extension OpenLedgerDirectory {
         guard vault.preparedErasure == nil else {
             throw LedgerOpenFault(.recovering, "an erasure is not finished")
         }
+        // Keys of before that this copy's disk kept open who was erased: no machine is given them.
+        try vault.forgetReplacedKeys()
         // New streams stand in the vault, too, from here on.
         try vault.drawIn()
         let streams = try loadVault(into: maker)

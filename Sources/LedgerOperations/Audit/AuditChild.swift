@@ -27,6 +27,12 @@ package struct AuditChild: Sendable {
             // What is no answer says as little as what is not there.
             try? AuditAnswer.fields.read(JSONValue(parsing: Array(output)))
         }
+
+        /// The same, or what stands for a report where it died of damage; nil: it could not open the ledger.
+        fileprivate var report: AuditAnswer? {
+            if let answer { return answer }
+            return isDamaged ? .unreadable : nil
+        }
     }
 
     /// `program`: where the command stands.
@@ -116,11 +122,23 @@ package struct AuditChild: Sendable {
             isHeard: false,
             isEnded: isEnded
         )
-        if let answer = outcome.answer { return answer }
-        guard outcome.isDamaged else {
+        guard let report = outcome.report else {
             throw LogStorageFault(.unreadable, "the audit could not be run")
         }
-        return .unreadable
+        return report
+    }
+
+    /// The report on a cluster's copy, by its hashes; nil: it lacks a file, so that it cannot be opened.
+    ///
+    /// Where the master key does not open it, its log alone is audited: whether the key is a wrong one, or an earlier
+    /// one wraps the copy, is told by the cluster's keys.
+    package func report(onCopy path: String, masterKey: [UInt8]) throws -> AuditAnswer? {
+        let arguments = ["--json", "--ledger", path, "--hashes"]
+        var outcome = try run(arguments, key: masterKey, isHeard: false)
+        if outcome.code == ExitStatus.misconfigured.rawValue {
+            outcome = try run(arguments + ["--without-key"], key: nil, isHeard: false)
+        }
+        return outcome.report
     }
 
     /// Audits quickly where the last writer was ended from outside.

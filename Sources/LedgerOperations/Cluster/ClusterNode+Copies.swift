@@ -17,7 +17,7 @@ extension ClusterNode {
     struct CopyLists: Equatable {
         private var backups: FileVersion?
         private var exports: FileVersion?
-        private var generation: UInt64
+        fileprivate var generation: UInt64
 
         fileprivate init(of directory: OpenLedgerDirectory) throws {
             backups = try DurableFile.version(of: directory.path + "/" + BackupList.fileName)
@@ -28,8 +28,40 @@ extension ClusterNode {
         }
     }
 
-    /// Tells the others of copies, where that changed.
+    /// Milliseconds for which a database that did not take it is left alone: it may be waited for each time.
+    private static let untoldInterval: Int64 = 60_000
+
+    /// Tells the others of copies, where that changed; where the database takes no change now, later.
+    ///
+    /// Nobody erases meanwhile: this node goes on following, and says that it is there.
     func tellCopies() throws {
+        let generation = open.directory.vault.generation
+        // An erasure that was followed since shows that it takes changes again.
+        if let untold = state.withLock(\.untold), untold.generation == generation,
+            now - untold.at < Self.untoldInterval
+        {
+            return
+        }
+        do {
+            try tellChangedCopies()
+            state.withLock { $0.untold = nil }
+        } catch let fault as JournalFault where !fault.isLasting {
+            let failedAt = now
+            state.withLock { state in
+                let said = state.untold?.said ?? state.told?.lists?.generation
+                state.untold = (failedAt, generation, said ?? generation)
+            }
+        }
+    }
+
+    /// The generation of keys that this node says it has: who hears that it followed an erasure looks at what it
+    /// said of its copies.
+    var saidGeneration: UInt64 {
+        let generation = open.directory.vault.generation
+        return min(generation, state.withLock(\.untold)?.said ?? generation)
+    }
+
+    private func tellChangedCopies() throws {
         var told = try state.withLock(\.told) ?? takeUpCopies()
         // Backups may stand on a slow disk: they are looked at only where something changed.
         let lists = try CopyLists(of: open.directory)

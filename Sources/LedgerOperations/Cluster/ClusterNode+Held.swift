@@ -1,4 +1,5 @@
 package import Encodings
+import EntitlementLedger
 import EventLog
 import LMDBStorage
 import Synchronization
@@ -14,9 +15,26 @@ extension ClusterNode {
         // A key that was revoked is not taken back from a database that was restored.
         try CommonFiles.meet(at: open.directory.path, in: journal, confirm: requireNothingLost)
         if !isLeading { try log.followCheckpoints() }
+        finishFollowing()
         // First: who hears that this node followed an erasure looks at what it said of its copies.
         try tellCopies()
         try meetOthers(at: now)
+    }
+
+    /// Destroys keys of before that stand in this node's files yet, as where its disk was full when it followed an
+    /// erasure; until then it says that it has not followed.
+    private func finishFollowing() {
+        let vault = open.directory.vault
+        guard vault.followedGeneration < vault.generation else { return }
+        do {
+            try open.ledger.eraser.forgetSealed()
+            try vault.forgetReplacedKeys()
+        } catch {
+            // Whoever erases names this node: it is tried again with the next look.
+            return
+        }
+        // It says anew how far its backups are.
+        state.withLock { $0.told?.lists = nil }
     }
 
     /// Says, where the cluster's database lacks what this node has, how far it is: nobody who sees that leads, and
@@ -81,7 +99,7 @@ extension ClusterNode {
                 name: self.name,
                 address: address,
                 size: open.directory.log.end().size,
-                generation: open.directory.vault.generation
+                generation: min(saidGeneration, open.directory.vault.followedGeneration)
             )
         )
         if isNew {

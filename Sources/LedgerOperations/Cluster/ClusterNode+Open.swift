@@ -47,7 +47,9 @@ extension ClusterNode {
         )
         // What cannot be checked is not opened: the cluster holds all of it.
         let keys = try journal.keys()
-        let own = try standing == nil ? nil : LedgerDirectory.keyGeneration(at: path)
+        let own =
+            try standing == nil
+            ? nil : generation(at: path, beside: keys.generation, options.key)
         let isCurrent =
             !LedgerDirectory.needsRefill(at: path) && own.map { $0 >= keys.generation } ?? false
         if !isCurrent {
@@ -144,24 +146,52 @@ extension ClusterNode {
         }
     }
 
-    /// What `ledger.json` says; nil: there is none.
+    /// What `ledger.json` says; nil: there is none, or that of a copy is damaged.
     private static func manifest(at path: String) throws -> LedgerDirectory.Manifest? {
         guard DurableFile.exists(path + "/ledger.json") else { return nil }
-        return try LedgerDirectory.manifest(at: path)
+        do {
+            return try LedgerDirectory.manifest(at: path)
+        } catch let fault as LedgerOpenFault
+            where fault.code == .foreign && LedgerDirectory.isNode(at: path)
+        {
+            return nil
+        }
+    }
+
+    /// The generation of a copy's keys; nil: there are none, or they are damaged.
+    ///
+    /// `known`: that of the cluster's. A later one stands there in clear, where a changed byte may have made it: it
+    /// counts where the master key opens the keys.
+    private static func generation(
+        at path: String,
+        beside known: UInt64,
+        _ key: MasterKeySource
+    ) throws -> UInt64? {
+        do {
+            let told = try LedgerDirectory.keyGeneration(at: path)
+            guard let own = told, own > known else { return told }
+            return try LedgerDirectory.keyGeneration(at: path, openedBy: key.read(of: path))
+        } catch let fault as LogStorageFault where fault.code == .damaged {
+            return nil
+        }
     }
 
     /// Makes a directory's copy anew, unless that would lose something: all that a copy holds was confirmed.
+    ///
+    /// Nothing is changed, either, where the master key does not open what would take its place.
     private static func fill(
         _ path: String,
         as file: ClusterFile,
         from journal: any ClusterJournal & ClusterContents,
         _ options: OpenLedger.Options
     ) throws {
+        let masterKey = try options.key.read(of: path)
+        try LedgerDirectory.requireKey(masterKey, opens: journal.keys().bytes)
         if !LedgerDirectory.isNode(at: path) {
             try LedgerDirectory.markNode(at: path)
         }
         let end = try journal.row().end
-        let copy = LedgerDirectory.copyEnd(at: path)
+        let copy = LedgerDirectory.copyEnd(at: path, masterKey: masterKey)
         if end.lacks(copy.size, generation: copy.generation) {
             throw JournalFault(
                 .otherHistory,
@@ -175,11 +205,7 @@ extension ClusterNode {
         for attempt in 1... {
             try LedgerDirectory.removeCopy(at: path)
             do {
-                _ = try LedgerDirectory.fill(
-                    at: path,
-                    from: journal,
-                    masterKey: options.key.read(of: path)
-                )
+                _ = try LedgerDirectory.fill(at: path, from: journal, masterKey: masterKey)
                 return
             } catch let fault as LogStorageFault
                 where fault.code == .busy && attempt < fillAttempts

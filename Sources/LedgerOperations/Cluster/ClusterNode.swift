@@ -57,6 +57,9 @@ package final class ClusterNode: Sendable {
         var lookedAt: Int64 = .min
         /// What this node said last of the copies that it made; nil: it does not know.
         var told: ToldCopies?
+        /// When the cluster's database did not take what this node would say of them, the generation of its keys
+        /// then, and the one up to which it had said so; nil: it took it.
+        var untold: (at: Int64, generation: UInt64, said: UInt64)?
         /// The machines of the cluster, as they were read of last, and when that began.
         var members: (all: [ClusterMember], readAt: Int64) = ([], 0)
     }
@@ -146,6 +149,8 @@ package final class ClusterNode: Sendable {
             } catch {
                 note(error, tell)
                 if log.leading?.isLeading == false { follow() }
+                // Nobody would see what is written to such a file; the cluster holds all of it.
+                if (error as? LogStorageFault)?.code == .replaced { _ = noteDamage() }
                 if (error as? JournalFault)?.code == .otherHistory { tellOthers() }
                 // Where a notification came meanwhile there is nothing to do yet.
                 _ = wake.wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
@@ -155,11 +160,11 @@ package final class ClusterNode: Sendable {
 
     /// - Returns: why this node does not lead though nobody does; nil: nothing keeps it.
     private func goOnFollowing(_ watch: inout LeaseWatch) throws -> JournalFault? {
-        let (row, readAt, isWhole) = try copy()
+        let (row, readAt, seenAt, isWhole) = try copy()
         try lookAtCommonFiles()
         guard isWhole else { return nil }
         var refusal: JournalFault?
-        if watch.note(row.lease, readAt: readAt) {
+        if watch.note(row.lease, readAt: readAt, seenAt: seenAt) {
             try requireNobodyBeyond()
             try requireClock()
             refusal = try lead(after: row.lease)
@@ -173,9 +178,10 @@ package final class ClusterNode: Sendable {
 
     /// Copies what is confirmed of one page.
     ///
-    /// - Returns: the row, when its read began, and whether this node has all that is confirmed.
+    /// - Returns: the row, when its read began and when it had ended, and whether this node has all that is
+    ///   confirmed.
     @discardableResult
-    func copy() throws -> (row: JournalRow, readAt: Int64, isWhole: Bool) {
+    func copy() throws -> (row: JournalRow, readAt: Int64, seenAt: Int64, isWhole: Bool) {
         let readAt = now
         let page: JournalPage
         do {
@@ -185,6 +191,7 @@ package final class ClusterNode: Sendable {
             state.withLock { $0.heardAt = readAt }
             throw fault
         }
+        let seenAt = now
         state.withLock { $0.heardAt = readAt }
         if page.row.end.generation != open.directory.vault.generation {
             // What the page holds of the vault is sealed under keys that are not here yet.
@@ -197,7 +204,7 @@ package final class ClusterNode: Sendable {
         }
         let size = try open.directory.log.end().size
         state.withLock { $0.note(page.row, contactAt: readAt, having: size) }
-        return (page.row, readAt, size >= follower.confirmed.size)
+        return (page.row, readAt, seenAt, size >= follower.confirmed.size)
     }
 
     /// Makes sure that what this node would record has times that others agree with, and that are believed here

@@ -20,12 +20,18 @@ extension OpenLedger {
         try self.init(at: path, options: options) { $0.log }
     }
 
-    /// Makes sure that a cluster's database is an earlier state of this copy, so that nothing is lost with it.
+    /// Makes sure that a cluster's database is an earlier state of this copy, and that no machine has more, so that
+    /// nothing is lost with it.
     ///
-    /// `manifest`: the text of its `ledger.json`. `row`: where its journals end.
+    /// `manifest`: the text of its `ledger.json`. `row`: where its journals end. `members`: its machines, as they
+    /// said of themselves last.
     ///
     /// - Throws: `OperationFault.configuration`; `LogStorageFault`, `DecodingFault` for damaged tiles.
-    package func requireContinuation(of manifest: String, _ row: JournalRow) throws {
+    package func requireContinuation(
+        of manifest: String,
+        _ row: JournalRow,
+        _ members: [ClusterMember]
+    ) throws {
         let held = try LedgerDirectory.manifest(reading: Array(manifest.utf8))
         guard held.ledger == directory.manifest.ledger else {
             throw Self.refusal(
@@ -46,6 +52,17 @@ extension OpenLedger {
                 "after it was restored, the database recorded something else than this copy has",
                 "keep what only it has: entitle export at a machine that follows it; then rename its schema, "
                     + "and run this again"
+            )
+        }
+        // All that one has was confirmed: who led without it would record something else in its place.
+        let most = members.filter { $0.size > end.size || $0.generation > generation }
+            .max { ($0.size, $0.generation) < ($1.size, $1.generation) }
+        if let most {
+            throw Self.refusal(
+                "the machine \(most.name) has \(most.size) events, this copy \(end.size): "
+                    + "it lacks some of them, or an erasure",
+                "run it there, with --from \(most.name); where that machine's copy is gone, first "
+                    + "`entitle cluster forget \(most.name) --lose-what-it-has`"
             )
         }
         guard row.end.size < end.size || row.end.generation < generation else {

@@ -17,15 +17,17 @@ package final class JournalMaker: ClusterMaker {
     ///
     /// `text`: libpq's connection string. `check`: has this cluster take the place of one whose database was
     /// restored to an earlier time, if there is one: refuses, by throwing, one that this ledger does not go on
-    /// from, by its `ledger.json` and its row, which nobody changes any more; nil: there is to be none.
+    /// from, by its `ledger.json`, its row and its machines, which nobody changes any more; nil: there is to be
+    /// none.
     ///
-    /// What the machines of that one held in common goes with it, but for the note of an erasure.
+    /// What the machines of that one held in common goes with it, but for the note of an erasure, and for what
+    /// receipts name: the machines, and what they said of the copies that they made.
     ///
     /// - Throws: ``JournalFault``: `notEmpty` where such a schema holds something; what `check` throws.
     package init(
         _ text: String,
         schema: JournalSchema,
-        insteadOf check: ((_ manifest: String, _ row: JournalRow) throws -> Void)? = nil
+        insteadOf check: Check? = nil
     ) throws {
         self.schema = schema
         do {
@@ -34,34 +36,74 @@ package final class JournalMaker: ClusterMaker {
             throw JournalFault(.unavailable, error.message)
         }
         try run("BEGIN")
-        let notes = try check.flatMap(remove)
-        if notes == nil { try makeRoom() }
+        let kept = try check.flatMap(remove)
+        if kept == nil { try makeRoom() }
         for statement in schema.creation { try run(statement) }
-        for note in notes ?? [] {
-            try run("INSERT INTO \(schema.name).held VALUES ('erasure', '', $1)", [.bytes(note)])
-        }
+        if let kept { try putBack(kept) }
+    }
+
+    /// Looks at a cluster that is about to be replaced.
+    package typealias Check = (
+        _ manifest: String,
+        _ row: JournalRow,
+        _ members: [ClusterMember]
+    ) throws -> Void
+
+    /// What stays of a cluster that another one takes the place of.
+    private struct Kept {
+        /// Its machines: what is erased can be read on each, until it follows or is forgotten.
+        var members: [ClusterMember]
+        /// Notes of erasures that it had not finished, and what machines said of the copies that they made.
+        var held: [(kind: String, id: [UInt8], bytes: [UInt8])]
     }
 
     /// Removes the cluster that this one takes the place of, if there is one.
     ///
-    /// - Returns: notes of erasures that it had not finished; nil: there is none.
-    private func remove(
-        _ check: (_ manifest: String, _ row: JournalRow) throws -> Void
-    ) throws -> [[UInt8]]? {
+    /// - Returns: what stays of it; nil: there is none.
+    private func remove(_ check: Check) throws -> Kept? {
         let name = schema.name
         let isThere = try rows("SELECT to_regclass('\(name).ledger') IS NOT NULL")
         guard try isThere.first?.isTrue(0) == true else { return nil }
-        try run("LOCK TABLE \(name).ledger")
+        try run("LOCK TABLE \(name).node, \(name).held, \(name).ledger")
         guard let manifest = try rows("SELECT manifest FROM \(name).ledger").first,
             let row = try rows("SELECT * FROM \(name).row").first
         else { throw PostgresJournal.missing }
         let standing = try JournalRow(row)
-        try check(manifest.text(0), standing)
+        let members = try rows(CommonStatements(schema).nodes.sql).map { try ClusterMember($0) }
+        try check(manifest.text(0), standing, members)
         // Fits: a term of a cluster that exists. What one of its leaders sends yet is refused.
         term = standing.lease.leadership.term + 1
-        let notes = try rows("SELECT bytes FROM \(name).held WHERE kind = 'erasure'")
+        let copies = ClusterMember.copiesName(of: "")
+        let held = try rows(
+            "SELECT kind, id, bytes FROM \(name).held WHERE kind = 'erasure' OR kind LIKE '\(copies)%'"
+        )
         for statement in schema.removal { try run(statement) }
-        return try notes.map { try $0.bytes(0) }
+        return Kept(
+            members: members,
+            held: try held.map { (try $0.text(0), try $0.bytes(1), try $0.bytes(2)) }
+        )
+    }
+
+    private func putBack(_ kept: Kept) throws {
+        for member in kept.members {
+            try run(
+                """
+                INSERT INTO \(schema.name).node
+                VALUES ($1, $2, $3, $4, clock_timestamp() - $5::bigint * interval '1 second')
+                """,
+                [
+                    .text(member.name), .text(member.address),
+                    .integer(Int64(clamping: member.size)),
+                    .integer(Int64(clamping: member.generation)), .integer(member.age),
+                ]
+            )
+        }
+        for (kind, id, bytes) in kept.held {
+            try run(
+                "INSERT INTO \(schema.name).held VALUES ($1, $2, $3)",
+                [.text(kind), .bytes(id), .bytes(bytes)]
+            )
+        }
     }
 
     /// Makes the schema, where none was made and given to a role that may make none itself.

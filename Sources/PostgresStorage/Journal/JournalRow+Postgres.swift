@@ -32,6 +32,19 @@ extension JournalRow {
     }
 }
 
+extension ClusterMember {
+    /// Reads a row of the machines, as `CommonStatements.nodes` asks for it.
+    init(_ row: PostgresRow) throws {
+        self.init(
+            name: try row.text(0),
+            address: try row.text(1),
+            size: try row.count(2),
+            generation: try row.count(3),
+            age: try row.integer(4)
+        )
+    }
+}
+
 extension PostgresRow {
     /// A `bytea` of 32 bytes; nil for other ones.
     func digest(_ column: Int) throws(PostgresFault) -> Digest? {
@@ -55,7 +68,8 @@ extension JournalFault {
             case "42P06", "42P07", "23505": .notEmpty
             case "25006": .readOnly
             case "53100": .full
-            case "53300", "57P01", "57P02", "57P03": .unavailable
+            // Somebody else holds what it needs, for as long as a standby is away maybe.
+            case "53300", "55P03", "57P01", "57P02", "57P03": .unavailable
             default: .refused
             }
         self.init(code, refusal.message)

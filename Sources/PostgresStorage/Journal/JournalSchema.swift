@@ -148,6 +148,23 @@ package struct JournalSchema: Sendable, Hashable {
         "WITH waits AS MATERIALIZED (SELECT \(name).require_synchronous())"
     }
 
+    /// The same of a statement that is made again and again where it fails.
+    ///
+    /// Whoever holds the lock that it needs may wait for a standby that is away: each attempt would leave a
+    /// connection behind that waits with it, up to the database's limit.
+    var waitingBriefly: String {
+        """
+        WITH brief AS MATERIALIZED (SELECT \(Self.lockLimit)),
+          waits AS MATERIALIZED (SELECT \(name).require_synchronous() FROM brief)
+        """
+    }
+
+    /// Has a transaction, and nothing behind it, wait so many milliseconds for each lock.
+    ///
+    /// A row is waited for twice: first for who waits for it as well, then for who holds it; both are over before
+    /// the call is given up.
+    static let lockLimit = "set_config('lock_timeout', '3000', true)"
+
     /// Asks behind a commit whether a standby is named yet, or none need be.
     var isSynchronous: PostgresConnection.StaticText {
         PostgresConnection.StaticText(

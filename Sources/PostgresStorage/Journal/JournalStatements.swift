@@ -117,14 +117,14 @@ struct CommonStatements: Sendable {
         hold = Text(
             "hold",
             """
-            \(waiting) INSERT INTO \(name).held SELECT $1::text, ''::bytea, $2::bytea FROM waits
+            \(schema.waitingBriefly) INSERT INTO \(name).held SELECT $1::text, ''::bytea, $2::bytea FROM waits
             ON CONFLICT DO NOTHING RETURNING 1
             """
         )
         rehold = Text(
             "rehold",
             """
-            \(waiting) UPDATE \(name).held SET bytes = $2 FROM waits
+            \(schema.waitingBriefly) UPDATE \(name).held SET bytes = $2 FROM waits
             WHERE kind = $1 AND id = '' AND bytes = $3 RETURNING 1
             """
         )

@@ -38,6 +38,14 @@ struct LeaseStatements: Sendable {
             \(schema.returned)
             """
         )
-        take = Text("take", "SELECT * FROM \(name).take($1,$2,$3,$4,$5)")
+        // What waits for a standby that is away, a renewal say, holds the row's lock: each machine takes again and
+        // again meanwhile, and would leave a connection behind each time that waits with it.
+        take = Text(
+            "take",
+            """
+            WITH brief AS MATERIALIZED (SELECT length(\(JournalSchema.lockLimit)) * 0 AS zero)
+            SELECT t.* FROM brief, LATERAL \(name).take($1 + brief.zero,$2,$3,$4,$5) t
+            """
+        )
     }
 }

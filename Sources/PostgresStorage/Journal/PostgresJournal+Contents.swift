@@ -167,15 +167,7 @@ extension PostgresJournal: ClusterContents {
 
     /// See ``ClusterContents``.
     package func members() throws -> [ClusterMember] {
-        try read([PostgresConnection.Command(sql.common.nodes)])[0].map {
-            ClusterMember(
-                name: try $0.text(0),
-                address: try $0.text(1),
-                size: try $0.count(2),
-                generation: try $0.count(3),
-                age: try $0.integer(4)
-            )
-        }
+        try read([PostgresConnection.Command(sql.common.nodes)])[0].map { try ClusterMember($0) }
     }
 
     /// See ``ClusterContents``.

@@ -51,6 +51,22 @@ struct `Readiness` {
         }
     }
 
+    // row 8.2: of several machines, one that led and follows by now answers on.
+    @Test func `comes back where another machine makes durable what is recorded`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            server.storage.fault = .init(.outcomeUnknown, "a fault that a test made")
+            #expect(try await Self.grant(server) != 200)
+            #expect(try await Self.reasons(server) == ["read_only"])
+            server.storage.fault = .init(.noLeader, "another machine leads")
+            server.clock.now = server.clock.now.advanced(byMilliseconds: 5000)
+            #expect(try await Self.reasons(server) == [])
+            #expect(try await Self.grant(server) == 503)
+            #expect(try await Self.reasons(server) == [])
+            server.storage.fault = nil
+        }
+    }
+
     // The control: who is refused, and one record that is damaged, are no reason.
     @Test func `stays where somebody is refused`() async throws {
         try await TestServer.with { server in

@@ -89,8 +89,15 @@ final class LogWriter: Sendable {
             return true
         }
         guard let isTried else { return false }
-        // Whatever the error is, nothing is made durable; an append tells it.
-        guard isTried, (try? attempt()) != nil else { return true }
+        guard isTried else { return true }
+        do {
+            try attempt()
+        } catch let fault as LogStorageFault where fault.code == .noLeader {
+            // What is recorded is another machine's to make durable by now.
+        } catch {
+            // Whatever the error is, nothing is made durable; an append tells it.
+            return true
+        }
         failedAt.withLock { $0 = nil }
         return false
     }

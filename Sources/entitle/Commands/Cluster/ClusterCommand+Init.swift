@@ -59,7 +59,7 @@ extension ClusterCommand {
                         try JournalMaker(
                             cluster.postgres,
                             schema: cluster.place(),
-                            insteadOf: from.map { _ in open.requireContinuation(of:_:) }
+                            insteadOf: from.map { _ in open.requireContinuation(of:_:_:) }
                         )
                     }
                 } catch let fault as JournalFault {

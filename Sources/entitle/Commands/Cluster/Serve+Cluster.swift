@@ -94,17 +94,12 @@ extension Serve {
         let path = options.path
         let bootID = SystemClock.told(SystemClock.bootID)
         guard LedgerDirectory.holdsCopy(at: path, bootID: bootID) else { return }
-        let key = try options.keyOptions.read()
-        var size: UInt64?
-        do {
-            let report = try AuditChild.own.report(on: path, masterKey: key, .hashes)
-            guard report.isCopyDamaged else { return }
-            size = report.treeSize
-        } catch let fault as LogStorageFault where fault.code == .unreadable {
-            // What cannot even be audited lacks a file.
-        }
+        // A manifest that is damaged is made again, too.
+        let key = try options.keyOptions.read(needsLedger: false)
+        let report = try AuditChild.own.report(onCopy: path, masterKey: key)
+        if let report, !report.isCopyDamaged { return }
         Terminal.warn("what stands there is damaged: it is filled again")
-        try LedgerDirectory.markRefill(at: path, of: size)
+        try LedgerDirectory.markRefill(at: path, of: report?.treeSize)
     }
 
     private func fitJournal(
